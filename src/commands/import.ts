@@ -1,5 +1,4 @@
-import { open } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { Clock, Moment } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
@@ -8,11 +7,11 @@ import { joinWords } from '../core/text.ts';
 import type { Database } from '../database/open.ts';
 import { asJson } from '../import/import-route.ts';
 import type { Importable } from '../import/importable.ts';
-import { readMap, readScales, readValueMap } from '../import/recognize/parameters.ts';
+import { readRecognition } from '../import/recognize/parameters.ts';
 import { presetNames } from '../import/recognize/presets.ts';
 import { type ImportJob, runImport, summaryOf } from '../import/run.ts';
 import type { ImportQuery, ImportResult, ImportSummary } from '../import/schema.ts';
-import { fileExtensions, formatOf, sourceOf } from '../import/source.ts';
+import { formatOf, sourceOf } from '../import/source.ts';
 import { importAcrossProjects } from '../resources/project-items/import.ts';
 import { getProjectForWriting } from '../resources/projects/queries.ts';
 import { byCommandLine } from '../store/writes/change.ts';
@@ -50,24 +49,26 @@ export async function importCommand(
   options: ImportOptions,
   onProgress: (done: number, rows: number) => void,
 ): Promise<Imported> {
-  const { preset } = options;
+  const { preset, unknownColumns: unknown_columns, dateOrder: date_order } = options;
   if (preset !== undefined && preset !== 'none' && !presetNames.includes(preset))
     throw new UsageError(`“${preset}” is not a preset. Choose from ${joinWords([...presetNames, 'none'])}.`);
   const importable = await findImportable(database, clock(), what, options);
   const file = await readImportFile(path);
   const job: ImportJob = {
     importable,
-    source: sourceOf(readFormat(path, file), file, options),
+    source: sourceOf(formatOf(path, file), file, options),
     options: { mode: options.mode, atomic: options.atomic ?? false, dry_run: options.dryRun ?? false },
-    recognition: {
-      map: readMap(options.map),
-      map_values: readValueMap(options.mapValues),
-      scales: readScales(options.scale),
-      unknown_columns: options.unknownColumns,
-      preset: options.preset,
-      date_order: options.dateOrder,
-      time_zone: clock().time_zone,
-    },
+    recognition: readRecognition(
+      {
+        map: options.map,
+        map_values: options.mapValues,
+        scales: options.scale,
+        unknown_columns,
+        preset,
+        date_order,
+      },
+      clock().time_zone,
+    ),
     seesPeople: true,
     change: () => byCommandLine(clock()),
     onProgress,
@@ -97,16 +98,11 @@ async function findImportable(
 
 /** The path `-` reads standard input. */
 async function readImportFile(path: string): Promise<Buffer> {
-  if (path === '-') return assertSize(await buffer(process.stdin));
   try {
-    const file = await open(path);
-    try {
-      const { size } = await file.stat();
-      if (size > limits.import_bytes) throw tooLarge();
-      return assertSize(await file.readFile());
-    } finally {
-      await file.close();
-    }
+    if (path !== '-') assertSize((await stat(path)).size);
+    const file = await (path === '-' ? buffer(process.stdin) : readFile(path));
+    assertSize(file.length);
+    return file;
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
@@ -116,22 +112,16 @@ async function readImportFile(path: string): Promise<Buffer> {
   }
 }
 
+function assertSize(bytes: number): void {
+  if (bytes > limits.import_bytes)
+    throw new UsageError(`The file is larger than ${limits.import_bytes / 1024 / 1024} MiB. Split it.`);
+}
+
 const fileErrors: Record<string, (path: string) => string> = {
   ENOENT: (path) => `There is no file ${path}.`,
   EISDIR: (path) => `${path} is a folder. Name a file.`,
   EACCES: (path) => `You are not allowed to read ${path}.`,
 };
-
-/** The format of a file by its extension. Without an extension, and for standard input, by the content. */
-function readFormat(path: string, file: Buffer) {
-  const extension = extname(path).slice(1).toLowerCase();
-  if (extension !== '' && !fileExtensions.includes(extension)) {
-    throw new UsageError(
-      `The extension .${extension} is not known. Known are ${joinWords(fileExtensions.map((known) => `.${known}`))}.`,
-    );
-  }
-  return formatOf(path, file);
-}
 
 /** What a user needs to know after stopping an import. */
 export function interruptedReport(done: number, rows: number, options: ImportOptions): string {
@@ -145,14 +135,6 @@ export function interruptedReport(done: number, rows: number, options: ImportOpt
     'external_id, would be created again: remove those that are imported from the file first.'
   );
 }
-
-function assertSize(file: Buffer): Buffer {
-  if (file.length > limits.import_bytes) throw tooLarge();
-  return file;
-}
-
-const tooLarge = () =>
-  new UsageError(`The file is larger than ${limits.import_bytes / 1024 / 1024} MiB. Split it.`);
 
 /** The report for people: counts, speed, and the errors of each failed row. */
 export async function* importReport({ summary, texts, seconds }: Imported): AsyncGenerator<string> {

@@ -12,7 +12,7 @@ import { importErrors } from '../http/route-errors.ts';
 import type { Scope } from '../resources/keys/schema.ts';
 import { grants } from '../store/keys/scopes.ts';
 import type { Importable } from './importable.ts';
-import { readMap, readScales, readValueMap } from './recognize/parameters.ts';
+import { readRecognition } from './recognize/parameters.ts';
 import { type ImportJob, runImport, type Store, summaryOf } from './run.ts';
 import { ImportQuery, ImportResponse, type ImportSummary } from './schema.ts';
 import { fileTypes, formatOfType, sourceOf } from './source.ts';
@@ -68,30 +68,13 @@ export function importRoute(
 async function receive(request: FastifyRequest, reply: FastifyReply, importable: Importable) {
   const { format, charset } = formatOfType(request.headers['content-type']);
   const file = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
-  const { mode = 'create', atomic = false, dry_run = false, ...query } = request.query as ImportQuery;
-  const {
-    map = [],
-    map_values = [],
-    scales = [],
-    sheet,
-    include,
-    unknown_columns,
-    preset,
-    date_order,
-  } = query;
+  const query = request.query as ImportQuery;
+  const { mode = 'create', atomic = false, dry_run = false, sheet, include } = query;
   const job: ImportJob = {
     importable,
     source: sourceOf(format, file, { charset, sheet }),
     options: { mode, atomic, dry_run },
-    recognition: {
-      map: readMap(map),
-      map_values: readValueMap(map_values),
-      scales: readScales(scales),
-      unknown_columns,
-      preset,
-      date_order,
-      time_zone: request.moment.time_zone,
-    },
+    recognition: readRecognition(query, request.moment.time_zone),
     include,
     seesPeople: grants(request.actor.scopes, 'personnel.read'),
     change: () => request.change,

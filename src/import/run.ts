@@ -15,8 +15,8 @@ import {
   lockForRows,
   type RowGroup,
 } from './projects.ts';
-import type { Recognition } from './recognize/columns.ts';
 import { explainRecognition } from './recognize/explain.ts';
+import type { Recognition } from './recognize/parameters.ts';
 import { resolveReferences } from './references/resolve.ts';
 import { dataOf, Results, resultOf, type Written } from './results.ts';
 import { type FileScan, type Source, scanFile } from './scan.ts';

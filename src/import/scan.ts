@@ -7,10 +7,10 @@ import { keysOf } from './batches.ts';
 import type { Importable } from './importable.ts';
 import { createRowParser, type ParsedRow } from './parse-rows.ts';
 import { type Column, kindNamed } from './recognize/catalogue.ts';
-import { type Columns, createColumns, type Recognition } from './recognize/columns.ts';
+import { type Columns, createColumns } from './recognize/columns.ts';
 import { inReadingOrder } from './recognize/evidence.ts';
 import { normalizeColumnName } from './recognize/names.ts';
-import { unknownName } from './recognize/parameters.ts';
+import { type Recognition, unknownName } from './recognize/parameters.ts';
 
 /** A file whose rows can be read from the start any number of times. */
 export type Source = { isTable: boolean; rows(): AsyncIterable<Row[]> };
@@ -101,11 +101,8 @@ function rejectUnknownColumns(map: ReadonlyMap<string, string>, names: readonly 
 
 /** The values of NDJSON are those of the API. */
 function rejectTableParameters({ map_values, scales }: Recognition): void {
-  const [parameter] = [
-    ...(map_values.size > 0 ? ['map_values'] : []),
-    ...(scales.size > 0 ? ['scales'] : []),
-  ];
-  if (parameter === undefined) return;
+  if (map_values.size === 0 && scales.size === 0) return;
+  const parameter = map_values.size > 0 ? 'map_values' : 'scales';
   const detail = `\`${parameter}\` is for CSV and XLSX. Write NDJSON with the values of the API, and remove \`${parameter}\`.`;
   throw invalidParameter(parameter, detail);
 }

@@ -1,8 +1,10 @@
-import { invalidParameter, Problem } from '../core/errors.ts';
+import { extname } from 'node:path';
+import { invalidParameter, Problem, UsageError } from '../core/errors.ts';
 import { joinWords, shortened } from '../core/text.ts';
-import { boundedRows } from '../formats/bounded.ts';
 import { readCsv } from '../formats/csv.ts';
 import { readNdjson } from '../formats/ndjson.ts';
+import { createPacer } from '../formats/pace.ts';
+import { maxFileCells, type Row } from '../formats/rows.ts';
 import { readXlsx } from '../formats/xlsx.ts';
 import { xlsxType } from '../formats/xlsx-write.ts';
 import { charsetOf, isUtf8 } from '../http/request/body-parsers.ts';
@@ -36,20 +38,18 @@ export function formatOfType(header: string | undefined): { format: FileFormat; 
   return { format, ...(charset && { charset }) };
 }
 
-/** The format of a file by its extension, or else by its first bytes. */
-export function formatOf(name: string, file: Uint8Array): FileFormat {
-  const named = findFormat(({ extensions }) =>
-    extensions.some((extension) => name.toLowerCase().endsWith(`.${extension}`)),
-  );
-  if (named) return named;
-  const [first = ''] = Buffer.from(file.subarray(0, 1000)).toString().trimStart();
-  if (isZip(file)) return 'xlsx';
-  return first === '{' ? 'ndjson' : 'csv';
+/** The format of a file by its extension. Without an extension, and for standard input, by its first bytes. */
+export function formatOf(path: string, file: Uint8Array): FileFormat {
+  const extension = extname(path).slice(1).toLowerCase();
+  if (extension === '') {
+    const [first] = Buffer.from(file.subarray(0, 1000)).toString().trimStart();
+    return isZip(file) ? 'xlsx' : first === '{' ? 'ndjson' : 'csv';
+  }
+  const format = findFormat(({ extensions }) => extensions.includes(extension));
+  if (format) return format;
+  const known = Object.values(formats).flatMap(({ extensions }) => extensions.map((one) => `.${one}`));
+  throw new UsageError(`The extension .${extension} is not known. Known are ${joinWords(known)}.`);
 }
-
-export const fileExtensions: readonly string[] = Object.values(formats).flatMap(
-  ({ extensions }) => extensions,
-);
 
 const isZip = ([first, second, third, fourth]: Uint8Array) =>
   first === 0x50 && second === 0x4b && third === 0x03 && fourth === 0x04;
@@ -78,6 +78,29 @@ export function sourceOf(
   }[format];
   return { isTable: format !== 'ndjson', rows: () => boundedRows(read()) };
 }
+
+/** The largest accepted workbook takes half of this time. */
+const maxReadMs = 60_000;
+
+/** Reads the rows of a file without blocking the event loop. Rejects a file with too many cells or too slow to read. */
+async function* boundedRows(file: AsyncIterable<Row[]> | Iterable<Row[]>): AsyncGenerator<Row[]> {
+  const pause = createPacer();
+  let cells = 0;
+  let readMs = 0;
+  let start = performance.now();
+  for await (const rows of file) {
+    for (const row of rows) cells += row.cells.length;
+    if (cells > maxFileCells) throw tooLarge(`has more than ${maxFileCells} cells`);
+    await pause();
+    readMs += performance.now() - start;
+    if (readMs > maxReadMs) throw tooLarge(`takes more than ${maxReadMs / 1000} seconds to read`);
+    yield rows;
+    start = performance.now();
+  }
+}
+
+const tooLarge = (what: string) =>
+  new Problem('too_large', `The file ${what}. Nothing was imported. Split the file.`);
 
 /** Checks the first bytes of the file, because its name or media type can be wrong. */
 function rejectOtherFormat(format: FileFormat, file: Uint8Array): void {

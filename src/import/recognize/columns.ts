@@ -3,35 +3,19 @@ import { joinWords, nearest, shortened } from '../../core/text.ts';
 import { isFilled, type Row } from '../../formats/rows.ts';
 import type { Importable } from '../importable.ts';
 import { attributeColumn, type Column, ignored, type Known, knownColumns } from './catalogue.ts';
-import type { DateOrder } from './dates.ts';
 import { createEvidence, type TableColumn } from './evidence.ts';
 import { invalidColumns, noHeader, rejectSecondHeader, resolveCollisions, useHeading } from './header.ts';
 import { nameForms, normalizeColumnName, normalizeName } from './names.ts';
 import {
-  type ByColumn,
   createValueMapCheck,
+  type Recognition,
   rejectUnknownColumns,
   statedFor,
   unknownField,
-  type ValueMap,
 } from './parameters.ts';
 import { detectPreset, type PresetName, presetField, presetLabel } from './presets.ts';
-import type { Scale } from './scales.ts';
 import { createSkippedCells, unnamed, whyNotStored } from './skipped.ts';
 import { choicesOf, valueReader } from './values.ts';
-
-/** What a request states about the columns and values of its file. */
-export type Recognition = {
-  /** Fields by column. */
-  map: ReadonlyMap<string, string>;
-  map_values: ByColumn<ValueMap>;
-  scales: ByColumn<Scale>;
-  preset?: PresetName | 'none' | undefined;
-  unknown_columns?: 'skip' | 'attributes' | 'reject' | undefined;
-  date_order?: DateOrder | undefined;
-  /** The time zone of the organization. */
-  time_zone: string;
-};
 
 export type Columns = ReturnType<typeof createColumns>;
 

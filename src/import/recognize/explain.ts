@@ -1,30 +1,14 @@
 import { joinWords, shortened } from '../../core/text.ts';
 import type { FileScan } from '../scan.ts';
-import type { ImportSummary } from '../schema.ts';
 import { targetOf } from './catalogue.ts';
 import { presetLabel } from './presets.ts';
 import type { SkippedCells } from './skipped.ts';
-
-type Recognized = Pick<
-  ImportSummary,
-  | 'columns'
-  | 'ignored_columns'
-  | 'skipped_cells'
-  | 'unknown_columns'
-  | 'values'
-  | 'unknown_values'
-  | 'choices'
-  | 'preset'
-  | 'date_order'
-  | 'sheet'
-  | 'explanation'
->;
 
 /** The number of columns or texts that the explanation names. */
 const maxNamed = 10;
 
 /** The part of the summary that reports how the columns and values of a file were understood. */
-export function explainRecognition({ columns, sheet }: FileScan): Recognized {
+export function explainRecognition({ columns, sheet }: FileScan) {
   const recognized = [...columns.recognized].map(([name, column]) => [shortened(name), column] as const);
   const used = recognized.filter(([, { is }]) => is !== 'ignored');
   const preset = columns.preset() ?? null;

@@ -1,13 +1,45 @@
 import { invalidParameter, Problem } from '../../core/errors.ts';
 import { fold, joinWords, nearest, shortened } from '../../core/text.ts';
 import { isFilled } from '../../formats/rows.ts';
+import type { ImportQuery } from '../schema.ts';
+import type { DateOrder } from './dates.ts';
 import type { TableColumn } from './evidence.ts';
 import { normalizeColumnName, normalizeName } from './names.ts';
+import type { PresetName } from './presets.ts';
 import { readScale, type Scale } from './scales.ts';
 import { normalizeWord } from './values.ts';
 
+/** What a request states about the columns and values of its file. */
+export type Recognition = {
+  /** Fields by column. */
+  map: ReadonlyMap<string, string>;
+  map_values: ByColumn<ValueMap>;
+  scales: ByColumn<Scale>;
+  preset?: PresetName | 'none' | undefined;
+  unknown_columns?: 'skip' | 'attributes' | 'reject' | undefined;
+  date_order?: DateOrder | undefined;
+  /** The time zone of the organization. */
+  time_zone: string;
+};
+
+type Stated = { [Parameter in keyof ImportQuery]: ImportQuery[Parameter] | undefined };
+
+/** Parses what a request states about the columns and values of its file. */
+export const readRecognition = (
+  { map = [], map_values = [], scales = [], unknown_columns, preset, date_order }: Stated,
+  time_zone: string,
+): Recognition => ({
+  map: readMap(map),
+  map_values: readValueMap(map_values),
+  scales: readScales(scales),
+  unknown_columns,
+  preset,
+  date_order,
+  time_zone,
+});
+
 /** Parses the `map` parameter: pairs such as `Full name=name`. */
-export function readMap(pieces: readonly string[]): Map<string, string> {
+function readMap(pieces: readonly string[]): Map<string, string> {
   const hint = 'Write `column=field`, or `column=` to ignore the column.';
   return new Map(
     readPairs('map', pieces, hint).map(([name, field]) => [normalizeColumnName(name), field] as const),
@@ -15,13 +47,13 @@ export function readMap(pieces: readonly string[]): Map<string, string> {
 }
 
 /** What the request states about columns: by the normalized name of a column or field, with the name as it was sent. */
-export type ByColumn<T> = ReadonlyMap<string, { column: string; stated: T }>;
+type ByColumn<T> = ReadonlyMap<string, { column: string; stated: T }>;
 
 /** The values of texts, by normalized text. */
-export type ValueMap = Map<string, { text: string; value: string }>;
+type ValueMap = Map<string, { text: string; value: string }>;
 
 /** Parses the `map_values` parameter: pairs such as `Status:In review=in_progress`, by column or field, then by text. */
-export function readValueMap(pieces: readonly string[]): ByColumn<ValueMap> {
+function readValueMap(pieces: readonly string[]): ByColumn<ValueMap> {
   const hint = 'Write `column:text=value`.';
   const maps = new Map<string, { column: string; stated: ValueMap }>();
   for (const [key, value] of readPairs('map_values', pieces, hint)) {
@@ -36,7 +68,7 @@ export function readValueMap(pieces: readonly string[]): ByColumn<ValueMap> {
 }
 
 /** Parses the `scales` parameter: pairs such as `Impact=1-10`, by column or field. */
-export function readScales(pieces: readonly string[]): ByColumn<Scale> {
+function readScales(pieces: readonly string[]): ByColumn<Scale> {
   const pairs = readPairs('scales', pieces, 'Write `column=scale`, such as `Impact=1-10`.');
   return new Map(
     pairs.map(([column, text]) => [normalizeName(column), { column, stated: readScale(column, text) }]),
