@@ -2,7 +2,7 @@ import { fold } from '../core/text.ts';
 import { createPacer } from '../formats/pace.ts';
 import type { Row } from '../formats/rows.ts';
 import type { Importable } from './importable.ts';
-import type { ParsedRow } from './parse-rows.ts';
+import { keyValue, type ParsedRow, uniqueKeysOf } from './parse-rows.ts';
 
 /** Rows to write together, and whether a row among them may still wait for another row of the file. */
 export type Batch = { rows: readonly ParsedRow[]; mayWait: boolean };
@@ -59,21 +59,11 @@ const maxKeyLength = 500;
  */
 export function keysOf(row: ParsedRow, { keys }: Importable): Set<string> {
   const found = new Set<string>();
-  for (const value of [
-    row.values.name,
-    ...keys.map(({ field }) => row.identity[field] ?? row.values[field]),
-  ]) {
+  for (const value of [row.values.name, ...keys.map((key) => keyValue(row, key))]) {
     if (typeof value === 'string' && value.length <= maxKeyLength) found.add(fold(value));
   }
   return found;
 }
-
-/** The unique keys of a row. A row with one of them that comes later in the file is about the same resource. */
-const uniqueKeysOf = (row: ParsedRow, { keys }: Importable): string[] =>
-  keys.flatMap((key) => {
-    const value = row.identity[key.field] ?? row.values[key.field];
-    return typeof value === 'string' ? [`${key.field} ${key.compared?.(value) ?? value}`] : [];
-  });
 
 /**
  * The rows that wait for other rows of the same file. A row is released when all rows with the keys it waits for are

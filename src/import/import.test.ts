@@ -357,6 +357,15 @@ onBothEngines('imports', (start) => {
     assert.deepEqual(pluck(history.body.data, 'field'), ['created', 'title', 'title', 'name', 'name']);
   });
 
+  test('fails only the row whose key is no text', async (t) => {
+    const { send } = await importer(await start(t));
+    const file = '{"name":"Ada","email":5}\n{"name":"Grace","email":"grace@example.com"}';
+    const { status, body, text } = await send('/v1/personnel/import?mode=upsert', file, ndjson);
+    assert.equal(status, 200, text);
+    assert.deepEqual(statuses(body), ['failed', 'created']);
+    assert.deepEqual(errorsOf(body), [[1, '#/email', 'type']]);
+  });
+
   test('adds members to groups, several or one per row, and removes none', async (t) => {
     const { service, key, importAll, send, all } = await importer(start(t));
     for (const name of ['Ada', 'Bob', 'Carol']) await service.make('/v1/personnel', key, { name });

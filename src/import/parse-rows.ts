@@ -5,7 +5,7 @@ import { fold, hasForbiddenCharacters, normalize, shortened } from '../core/text
 import type { Row } from '../formats/rows.ts';
 import { forbiddenCharacters, normalizeValue } from '../http/request/body-parsers.ts';
 import { checkOf } from '../http/request/validation.ts';
-import type { Importable, ItemProject, ReferenceKind } from './importable.ts';
+import type { Importable, ImportKey, ItemProject, ReferenceKind } from './importable.ts';
 import { type Column, kindNamed, targetOf } from './recognize/catalogue.ts';
 import type { Columns } from './recognize/columns.ts';
 import { inReadingOrder } from './recognize/evidence.ts';
@@ -43,6 +43,21 @@ export type Reference = {
   /** Whether it comes from a name column such as `owner_name`. */
   isName: boolean;
 };
+
+/** The text by which a row identifies its resource. */
+export function keyValue({ identity, values }: ParsedRow, { field }: ImportKey): string | undefined {
+  const value = identity[field] ?? values[field];
+  return typeof value === 'string' ? value : undefined;
+}
+
+export const comparedBy = (key: ImportKey, value: string) => key.compared?.(value) ?? value;
+
+/** The unique keys of a row. A row with one of them that comes later in the file is about the same resource. */
+export const uniqueKeysOf = (row: ParsedRow, { keys }: Importable): string[] =>
+  keys.flatMap((key) => {
+    const value = keyValue(row, key);
+    return value === undefined ? [] : [`${key.field} ${comparedBy(key, value)}`];
+  });
 
 /** The number of errors that are reported for a row. */
 const maxErrors = 20;
@@ -250,17 +265,14 @@ const textOf = (cell: unknown) => (cell === undefined || cell === null ? '' : no
 /** The texts of a reference; undefined if the cell has the wrong type. */
 function textsOf(cell: unknown, isList: boolean, isTable: boolean): string[] | undefined {
   if (cell === undefined || cell === null || cell === '') return [];
-  if (isTable)
-    return (isList ? String(cell).split(';', maxListItems + 1) : [String(cell)])
-      .map(normalize)
-      .filter((text) => text !== '');
-  const texts = isList ? cell : [cell];
-  return Array.isArray(texts) && texts.every((text) => typeof text === 'string')
-    ? texts
-        .slice(0, maxListItems + 1)
-        .map(normalize)
-        .filter((text) => text !== '')
-    : undefined;
+  const inTable = isList ? String(cell).split(';', maxListItems + 1) : [String(cell)];
+  const inObject = isList ? cell : [cell];
+  const texts = isTable ? inTable : inObject;
+  if (!Array.isArray(texts) || !texts.every((text) => typeof text === 'string')) return undefined;
+  return texts
+    .slice(0, maxListItems + 1)
+    .map(normalize)
+    .filter((text) => text !== '');
 }
 
 function normalizeField(parsed: ParsedRow, field: string, value: unknown): unknown {

@@ -8,7 +8,7 @@ import type { TableName, Tables } from '../store/tables.ts';
 import type { Change } from '../store/writes/change.ts';
 import { lockRows, lockTables } from '../store/writes/locks.ts';
 import type { Importable, ItemProject } from './importable.ts';
-import { createRowParser, isProject, type ParsedRow } from './parse-rows.ts';
+import { createRowParser, isProject, keyValue, type ParsedRow } from './parse-rows.ts';
 import type { FileScan, Source } from './scan.ts';
 
 /** Rows that are imported in the same way: into one project, or without any. */
@@ -154,10 +154,5 @@ async function lock(
 }
 
 /** The texts by which a row names the project that it changes. */
-function projectNames({ what, keys }: Importable, { projects = [], identity, values }: ParsedRow): string[] {
-  if (what !== 'project') return [...projects];
-  return keys.flatMap(({ field }) => {
-    const value = identity[field] ?? values[field];
-    return typeof value === 'string' ? [value] : [];
-  });
-}
+const projectNames = ({ what, keys }: Importable, row: ParsedRow): string[] =>
+  what === 'project' ? keys.flatMap((key) => keyValue(row, key) ?? []) : (row.projects ?? []);

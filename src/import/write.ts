@@ -9,7 +9,7 @@ import type { Tables } from '../store/tables.ts';
 import type { Change } from '../store/writes/change.ts';
 import { type Created, unwrapSingle } from '../store/writes/create-many.ts';
 import type { Importable, ImportKey, Resource } from './importable.ts';
-import type { ParsedRow } from './parse-rows.ts';
+import { comparedBy, keyValue, type ParsedRow, uniqueKeysOf } from './parse-rows.ts';
 import { completed, failed, failedFor, unusedReason, type Written } from './results.ts';
 
 /** Writes rows with resolved references in order, and returns a result for each. */
@@ -41,27 +41,19 @@ export async function writeRows(
   return rows.map((row) => written.get(row) ?? failed([]));
 }
 
-const keyValue = (row: ParsedRow, { field }: ImportKey) =>
-  row.identity[field] ?? (row.values[field] as string | null | undefined);
-
-const comparedBy = (key: ImportKey, value: string) => key.compared?.(value) ?? value;
-
 /** Splits rows so that no two in a run share a key: the second must find the resource that the first creates. */
-function* splitAtRepeatedKeys({ keys }: Importable, rows: readonly ParsedRow[]): Generator<ParsedRow[]> {
+function* splitAtRepeatedKeys(importable: Importable, rows: readonly ParsedRow[]): Generator<ParsedRow[]> {
   let run: ParsedRow[] = [];
   let seen = new Set<string>();
   for (const row of rows) {
-    const names = keys.flatMap((key) => {
-      const value = keyValue(row, key);
-      return value == null ? [] : [`${key.field} ${comparedBy(key, value)}`];
-    });
-    if (names.some((name) => seen.has(name))) {
+    const keys = new Set(uniqueKeysOf(row, importable));
+    if (!seen.isDisjointFrom(keys)) {
       yield run;
       run = [];
       seen = new Set();
     }
     run.push(row);
-    for (const name of names) seen.add(name);
+    for (const key of keys) seen.add(key);
   }
   if (run.length > 0) yield run;
 }
@@ -78,7 +70,8 @@ async function findExisting(
     // With `mode=create` unique fields are checked on insert, but an id in the file would be ignored.
     const named = rows.filter(
       (row) =>
-        !existing.has(row) && (mode === 'upsert' ? keyValue(row, key) != null : key.field in row.identity),
+        !existing.has(row) &&
+        (mode === 'upsert' ? keyValue(row, key) !== undefined : key.field in row.identity),
     );
     if (named.length === 0) continue;
     const values = named.map((row) => comparedBy(key, keyValue(row, key) ?? ''));
@@ -147,7 +140,7 @@ function conflictErrors(
       (field) => row.values[field] == null && !row.errors.some(({ pointer }) => pointer === `#/${field}`),
     )
     .map((field) => fieldError(field, 'required', `\`${field}\` is required.`));
-  if (mode === 'upsert' && keys.every((key) => keyValue(row, key) == null)) {
+  if (mode === 'upsert' && keys.every(({ field }) => (row.identity[field] ?? row.values[field]) == null)) {
     const fields = keys.map(({ field }) => field).filter((field) => field in patch.properties);
     const detail = `\`mode=upsert\` cannot match this ${what}: the row needs ${joinWords(fields).replace(/ and (?!.* and )/, ' or ')}.`;
     errors.push({ code: 'no_key', detail });

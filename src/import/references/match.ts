@@ -120,54 +120,42 @@ const isId = (kind: ReferenceKind) => {
   return (text: string) => pattern.test(text);
 };
 
-const inPeople = (column: RawBuilder<string>) => (db: Kysely<Tables>, values: string[]) =>
-  selectRows(
-    db,
-    sql`select user_id as id, name as label, ${column} as value from people where ${inJsonArray(column, values)}`,
-  );
-
-const inGroups = (column: string) => (db: Kysely<Tables>, values: string[]) => {
-  const named = sql.ref<string>(column);
-  return selectRows(
-    db,
-    sql`select id, name as label, ${named} as value from ${sql.table('groups')} where ${inJsonArray(named, values)}`,
-  );
-};
-
-const inProject =
-  (table: 'risks' | 'issues', column: string, project_id = '') =>
-  (db: Kysely<Tables>, values: string[]) => {
-    const named = sql.ref<string>(column);
-    return selectRows(
-      db,
-      sql`select id, key as label, ${named} as value from ${sql.table(table)}
-        where ${inJsonArray(named, values)} and project_id = ${project_id}`,
-    );
+/** Finds the rows of a table by a column. Risks and issues are those of one project. */
+const inTable =
+  (table: 'people' | 'groups' | 'risks' | 'issues', column: RawBuilder<string>, project_id?: string) =>
+  async (db: Kysely<Tables>, values: string[]) => {
+    const id = sql.ref(table === 'people' ? 'user_id' : 'id');
+    const isOfProject = table === 'risks' || table === 'issues';
+    const { rows } = await sql<Found>`
+      select ${id} as id, ${sql.ref(isOfProject ? 'key' : 'name')} as label, ${column} as value
+      from ${sql.table(table)} where ${inJsonArray(column, values)}
+      ${isOfProject ? sql`and project_id = ${project_id ?? ''}` : sql``}`.execute(db);
+    return rows;
   };
 
-const selectRows = async (db: Kysely<Tables>, query: RawBuilder<unknown>) =>
-  (await query.execute(db)).rows as Found[];
+const itemMatchers =
+  (table: 'risks' | 'issues') =>
+  ({ project_id }: LookupScope): Matcher[] =>
+    ['id', 'key', 'external_id'].map((column) => ({ find: inTable(table, sql.ref(column), project_id) }));
 
 const matchers: Record<ReferenceKind, (scope: LookupScope) => Matcher[]> = {
   person: ({ seesPeople }) => [
-    { accepts: isId('person'), find: inPeople(sql.ref('user_id')) },
-    { accepts: () => seesPeople, find: inPeople(sql.ref('external_id')) },
+    { accepts: isId('person'), find: inTable('people', sql.ref('user_id')) },
+    { accepts: () => seesPeople, find: inTable('people', sql.ref('external_id')) },
     {
       accepts: (text) => seesPeople && text.includes('@'),
       compared: lowerAscii,
-      find: inPeople(sql`lower(email)`),
+      find: inTable('people', sql`lower(email)`),
     },
     { accepts: (text) => !isId('person')(text), compared: fold, find: findPeopleByName },
   ],
   group: ({ seesPeople }) => [
-    { accepts: isId('group'), find: inGroups('id') },
-    { accepts: () => seesPeople, find: inGroups('external_id') },
-    { compared: fold, find: inGroups('name_folded') },
+    { accepts: isId('group'), find: inTable('groups', sql.ref('id')) },
+    { accepts: () => seesPeople, find: inTable('groups', sql.ref('external_id')) },
+    { compared: fold, find: inTable('groups', sql.ref('name_folded')) },
   ],
-  risk: ({ project_id }) =>
-    ['id', 'key', 'external_id'].map((column) => ({ find: inProject('risks', column, project_id) })),
-  issue: ({ project_id }) =>
-    ['id', 'key', 'external_id'].map((column) => ({ find: inProject('issues', column, project_id) })),
+  risk: itemMatchers('risks'),
+  issue: itemMatchers('issues'),
 };
 
 /** The roster key starts with the folded name, so its index finds people by name. */
