@@ -26,6 +26,23 @@ function markupOf(value: Fragment): string {
 export const prose = (text: string): Fragment =>
   text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 
+export const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** A value as written in a URL: items of a list are separated by commas. */
+export const inUrl = (value: unknown) => (Array.isArray(value) ? value.map(shown).join(',') : value);
+
+export const codes = (values: readonly unknown[], by: string) =>
+  separated(
+    values.map((value) => html`<code>${shown(value)}</code>`),
+    by,
+  );
+
+/** Long names and paths may wrap between their parts. */
+export const breakable = (text: string, at = /(?<=[_.])|(?=\/)/) => separated(text.split(at), html`<wbr>`);
+
+export const separated = (parts: readonly Fragment[], by: Fragment): Fragment[] =>
+  parts.flatMap((part, index) => (index === 0 ? [part] : [by, part]));
+
 /** The base URL for clients, a function for links that work on any host, and the style sheet of the pages. */
 export type Site = { baseUrl: string; link(path: string): string; style: string };
 

@@ -1,5 +1,4 @@
-import { inUrl, shown } from './fragments.ts';
-import type { Site } from './html.ts';
+import { inUrl, type Site, shown } from './html.ts';
 import {
   type Content,
   isPublic,

@@ -1,6 +1,5 @@
 import { type ProblemCode, problems } from '../core/errors.ts';
-import { breakable, codes, inUrl, separated } from './fragments.ts';
-import { type Fragment, html, prose, type Site } from './html.ts';
+import { breakable, codes, type Fragment, html, inUrl, prose, type Site, separated } from './html.ts';
 import {
   isPublic,
   jsonSchema,

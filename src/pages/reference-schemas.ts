@@ -1,6 +1,5 @@
 import { prefixes } from '../core/ids.ts';
-import { breakable, codes, separated, shown } from './fragments.ts';
-import { type Fragment, html, prose } from './html.ts';
+import { breakable, codes, type Fragment, html, prose, separated, shown } from './html.ts';
 import { type Schema, type SchemaUses, schemaName } from './openapi-document.ts';
 
 /** One row of a table: a parameter, or a field of a request body, a response or a schema. */

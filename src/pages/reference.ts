@@ -1,8 +1,7 @@
 import { limits } from '../core/schemas.ts';
 import { capitalized } from '../core/text.ts';
 import { scopes } from '../resources/keys/schema.ts';
-import { codes } from './fragments.ts';
-import { type Fragment, html, prose, type Site } from './html.ts';
+import { codes, type Fragment, html, prose, type Site } from './html.ts';
 import { eventsOf, groupsOf, type OpenApi, schemasOf, usesOfSchemas } from './openapi-document.ts';
 import { eventEntry, methodLabel, operationEntry } from './reference-operations.ts';
 import { schemaEntry } from './reference-schemas.ts';
@@ -21,10 +20,7 @@ export const referenceContents = (
     html`<li><a${index === 0 && html` class="group"`} href="#${title.toLowerCase()}">${title}</a></li>`,
 )}</ul>
 ${groupsOf(document).map(
-  ({
-    name,
-    operations,
-  }) => html`<ul><li><a class="group" href="${tagAnchor(name)}">${capitalized(name)}</a></li>
+  ({ name, operations }) => html`<ul><li><a class="group" href="#tag-${name}">${capitalized(name)}</a></li>
 ${operations.map(
   ({ operationId, method, summary }) =>
     html`<li><a href="#${operationId}" title="${summary}">${methodLabel(method)} ${operationId}</a></li>`,
@@ -86,65 +82,35 @@ grants the <code>.read</code> scope of the same area; nothing else is implied.
 <a href="#getMe">GET /v1/me</a> returns the scopes of a key. The scopes are ${codes(scopes, ', ')}.</p>
 <h2 id="conventions">Conventions</h2>
 <dl class="conventions">
-${conventions(site).map(([title, text]) => html`<dt>${title}</dt><dd>${text}</dd>`)}</dl>
+${Object.entries(conventions(site)).map(
+  ([title, text]) => html`<dt>${title}</dt><dd>${typeof text === 'string' ? prose(text) : text}</dd>`,
+)}</dl>
 </div>`;
 
-const conventions = (site: Site): [string, Fragment][] => [
-  [
-    'Complete by default',
-    prose('A list without `limit` contains all rows of one snapshot. Nothing is truncated silently.'),
-  ],
-  [
-    'Paged on request',
-    prose(
-      `With \`limit\` (1 to ${limits.page_rows}) the response is one page. Send its \`page.next_cursor\` as ` +
-        '`cursor`, or follow `Link: <…>; rel="next"`, until `page.has_more` is false. No row is skipped or ' +
-        'repeated.',
-    ),
-  ],
-  [
-    'Strict',
-    prose(
-      'Unknown query parameters and fields are rejected with a suggestion for the right name. ' +
-        `A list parameter accepts up to ${limits.filter_values} values, separated by commas.`,
-    ),
-  ],
-  [
-    'Formats',
-    prose(
-      'JSON. Lists are also available with `Accept: text/csv` and `Accept: application/x-ndjson`. A list in JSON is ' +
-        '`{"data": […], "page": {…}, "meta": {…}}`; `meta.filters` contains the applied filters, including defaults.',
-    ),
-  ],
-  [
-    'Errors',
-    html`${prose(
-      '`application/problem+json` with a stable `code`. `errors` contains all validation errors at once.',
-    )}
+/** Texts in which backticks are code, by title. */
+const conventions = (site: Site): Record<string, Fragment> => ({
+  'Complete by default':
+    'A list without `limit` contains all rows of one snapshot. Nothing is truncated silently.',
+  'Paged on request':
+    `With \`limit\` (1 to ${limits.page_rows}) the response is one page. Send its \`page.next_cursor\` as ` +
+    '`cursor`, or follow `Link: <…>; rel="next"`, until `page.has_more` is false. No row is skipped or ' +
+    'repeated.',
+  Strict:
+    'Unknown query parameters and fields are rejected with a suggestion for the right name. ' +
+    `A list parameter accepts up to ${limits.filter_values} values, separated by commas.`,
+  Formats:
+    'JSON. Lists are also available with `Accept: text/csv` and `Accept: application/x-ndjson`. A list in JSON is ' +
+    '`{"data": […], "page": {…}, "meta": {…}}`; `meta.filters` contains the applied filters, including defaults.',
+  Errors: html`${prose('`application/problem+json` with a stable `code`. `errors` contains all validation errors at once.')}
 <a href="${site.link('/problems')}">Each code has a page</a> that explains what to do.`,
-  ],
-  [
-    'Caching',
-    prose(
-      'Resources and lists have an `ETag`. Send it back as `If-None-Match` to get `304` without a body if nothing ' +
-        'has changed.',
-    ),
-  ],
-  [
-    'Rate limits',
-    prose(
-      'Each key has a number of requests per minute; the `RateLimit` header contains the rest. Further requests get ' +
-        '`429` with `Retry-After`. A `304` does not count.',
-    ),
-  ],
-  [
-    'Values',
-    prose(
-      'Times are UTC such as `2026-11-15T09:30:00.000Z`, dates such as `2026-11-15`. Today is the day in the time ' +
-        'zone of the organization, which `GET /v1/me` returns. A missing value is `null`, never an empty string. IDs ' +
-        'are opaque and never reused; projects, risks and issues also have keys such as `APOLLO-R7`.',
-    ),
-  ],
-];
-
-const tagAnchor = (name: string) => `#tag-${name}`;
+  Caching:
+    'Resources and lists have an `ETag`. Send it back as `If-None-Match` to get `304` without a body if nothing ' +
+    'has changed.',
+  'Rate limits':
+    'Each key has a number of requests per minute; the `RateLimit` header contains the rest. Further requests get ' +
+    '`429` with `Retry-After`. A `304` does not count.',
+  Values:
+    'Times are UTC such as `2026-11-15T09:30:00.000Z`, dates such as `2026-11-15`. Today is the day in the time ' +
+    'zone of the organization, which `GET /v1/me` returns. A missing value is `null`, never an empty string. IDs ' +
+    'are opaque and never reused; projects, risks and issues also have keys such as `APOLLO-R7`.',
+});
