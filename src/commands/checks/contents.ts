@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Kysely, sql } from 'kysely';
+import { type Compilable, type Expression, type Kysely, sql } from 'kysely';
 import { prefixes } from '../../core/ids.ts';
 import { fold, shortened } from '../../core/text.ts';
 import { jsonRow } from '../../database/sql/functions.ts';
@@ -41,11 +41,7 @@ export async function* findWrongHistory(
     .innerJoin(`${table as 'risks'} as subject`, (join) =>
       join.on(sql<boolean>`${sql.ref(`subject.${id}`)} = entry.subject_id`),
     )
-    .select(
-      jsonRow([sql.ref('entry.subject_id'), sql.ref('entry.field'), sql.ref('entry.to'), current])
-        .$castTo<string>()
-        .as('line'),
-    )
+    .select(lineOf(sql.ref('entry.subject_id'), sql.ref('entry.field'), sql.ref('entry.to'), current))
     .where('entry.subject_id', '>=', `${prefix}_`)
     .where('entry.subject_id', '<', `${prefix}~`)
     .where(sql<boolean>`entry.field in (${sql.join(fields)})`)
@@ -57,9 +53,8 @@ export async function* findWrongHistory(
   let wrong = new Set<string>();
   let right = new Set<string>();
   const report = () => (wrong.difference(right).size > 0 ? [subject] : []);
-  for await (const { lines } of streamLines(db, query, sliceRows)) {
-    for (const line of lines.split('\n')) {
-      const [id, field, to, value] = JSON.parse(line) as [string, string, string, string | null];
+  for await (const rows of streamRows<[string, string, string, string | null]>(db, query)) {
+    for (const [id, field, to, value] of rows) {
       if (id !== subject) {
         yield* report();
         subject = id;
@@ -91,14 +86,9 @@ export async function* findInvalidRows(
   const names = columns.map(({ name }) => name);
   const label = names.indexOf(names.includes('key') ? 'key' : (primaryKey[0] ?? ''));
   const validate = rowValidator(table as keyof Tables, names);
-  const query = db.selectFrom(table as keyof Tables).select(
-    jsonRow(names.map((name) => sql.ref(name)))
-      .$castTo<string>()
-      .as('line'),
-  );
-  for await (const { lines } of streamLines(db, query, sliceRows)) {
-    for (const line of lines.split('\n')) {
-      const values = JSON.parse(line) as unknown[];
+  const query = db.selectFrom(table as keyof Tables).select(lineOf(...names.map((name) => sql.ref(name))));
+  for await (const rows of streamRows<unknown[]>(db, query)) {
+    for (const values of rows) {
       const wrong = validate(values);
       if (wrong !== undefined) yield `${shortened(String(values[label]))} (${wrong})`;
     }
@@ -111,15 +101,18 @@ export async function* findWrongNames(
   table: 'people' | 'groups' | 'projects' | 'keys',
 ): AsyncGenerator<string> {
   const id = table === 'people' ? 'user_id' : 'id';
-  const query = db.selectFrom(table).select(
-    jsonRow([sql.ref(id), sql.ref('name'), sql.ref('name_folded')])
-      .$castTo<string>()
-      .as('line'),
-  );
-  for await (const { lines } of streamLines(db, query, sliceRows)) {
-    for (const line of lines.split('\n')) {
-      const [id, name, folded] = JSON.parse(line) as [string, string, string];
-      if (fold(name) !== folded) yield id;
-    }
-  }
+  const query = db.selectFrom(table).select(lineOf(sql.ref(id), sql.ref('name'), sql.ref('name_folded')));
+  for await (const rows of streamRows<[string, string, string]>(db, query))
+    for (const [id, name, folded] of rows) if (fold(name) !== folded) yield id;
+}
+
+/** A row as a JSON array. */
+const lineOf = (...values: Expression<unknown>[]) => jsonRow(values).$castTo<string>().as('line');
+
+async function* streamRows<Row>(
+  db: Kysely<Tables>,
+  query: Compilable<{ line: string }>,
+): AsyncGenerator<Row[]> {
+  for await (const { lines } of streamLines(db, query, sliceRows))
+    yield lines.split('\n').map((line) => JSON.parse(line));
 }

@@ -20,31 +20,35 @@ export function rowValidator(table: keyof Tables, columns: readonly string[]): R
   const validator = Compile(Type.Tuple(stored));
   const jsonColumns = columns.flatMap((name, i) => {
     const schema = schemas[name];
-    return schema && isJson(schema) ? [{ i, name, ...jsonCheck(name, schema) }] : [];
+    return schema && isJson(schema) ? [{ i, name, explain: explainer(Strict({ [name]: schema })) }] : [];
   });
   const isAllowed = tablesOfCopies.includes(table)
     ? (text: string) => !text.includes('\0') && text.isWellFormed()
     : (text: string) => !hasForbiddenCharacters(text);
   // Compiled when the first row is wrong.
-  let explain: ((row: object) => string | undefined) | undefined;
+  let explainRow: ((row: object) => string | undefined) | undefined;
 
   return (values) => {
     if (!validator.Check(values)) {
       if (values.length !== columns.length)
         return `there are ${values.length} values for ${columns.length} columns`;
-      explain ??= explainer(
+      explainRow ??= explainer(
         Strict(Object.fromEntries(columns.map((name, i) => [name, stored[i]])) as TProperties),
       );
-      return explain(Object.fromEntries(columns.map((name, i) => [name, values[i]])));
+      return (
+        explainRow(Object.fromEntries(columns.map((name, i) => [name, values[i]]))) ??
+        'it is not allowed here'
+      );
     }
     for (const [i, value] of values.entries())
       if (typeof value === 'string' && !isAllowed(value)) return `${columns[i]} has forbidden characters`;
-    for (const { i, name, isValid, explainJson } of jsonColumns) {
+    for (const { i, name, explain } of jsonColumns) {
       const text = (values as readonly unknown[])[i] as string | null;
       if (text === null) continue;
       const parsed = parse(text);
       if (parsed === undefined) return `${name} is not JSON`;
-      if (!isValid(parsed.value)) return explainJson(parsed.value);
+      const wrong = explain({ [name]: parsed.value });
+      if (wrong !== undefined) return wrong;
     }
     return undefined;
   };
@@ -65,25 +69,13 @@ function storedSchema(schema: Sized): TSchema {
   return { ...schema, maximum: schema.maximum ?? maxInteger };
 }
 
-function jsonCheck(name: string, schema: TSchema) {
-  const validator = Compile(schema);
-  let explain: ((row: object) => string | undefined) | undefined;
-  return {
-    isValid: (value: unknown) => validator.Check(value),
-    explainJson: (value: unknown) => {
-      explain ??= explainer(Strict({ [name]: schema }));
-      return explain({ [name]: value });
-    },
-  };
-}
-
-/** Turns the messages of the API into the end of a sentence: `probability must be 5 or less`. */
+/** Turns the first message of the API into the end of a sentence: `probability must be 5 or less`. */
 function explainer(schema: TObject) {
   const check = checkOf(schema);
   return (row: object) => {
-    const [{ pointer = '', detail } = { detail: 'This is not allowed here.' }] = check(row);
-    const path = pointer.slice(2).replaceAll('/', '.');
-    return detail.replace(/^This/, path || 'it').replace(/\.$/, '');
+    const [error] = check(row);
+    const path = error?.pointer?.slice(2).replaceAll('/', '.');
+    return error?.detail.replace(/^This/, path || 'it').replace(/\.$/, '');
   };
 }
 
