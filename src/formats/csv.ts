@@ -1,5 +1,5 @@
 import { Problem } from '../core/errors.ts';
-import { decoded } from './decoding.ts';
+import { countCharacter, decoded } from './decoding.ts';
 import { countBlankRows, createTable, maxColumns, maxRowLength, type Row } from './rows.ts';
 
 /** Reads a CSV file: RFC 4180 and the variants that spreadsheets write (semicolons, tabs, `sep=`). */
@@ -142,12 +142,6 @@ function closingQuote(text: string, from: number): number {
 function indexOrEnd(text: string, character: string, from: number): number {
   const index = text.indexOf(character, from);
   return index === -1 ? text.length : index;
-}
-
-function countCharacter(character: string, text: string): number {
-  let count = 0;
-  for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) count++;
-  return count;
 }
 
 /** The delimiter is the most frequent of the usual characters in the first line that has any, outside of quotes. */

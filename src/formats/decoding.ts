@@ -21,7 +21,7 @@ export function* decoded(
       });
     }
     yield { text, isLast };
-    line += countLines(text);
+    line += countCharacter('\n', text);
   }
 }
 
@@ -48,11 +48,11 @@ const invalidBytes = (charset: string, line: number) =>
 
 function linesBeforeError(bytes: Uint8Array, charset: string): number {
   const lenient = new TextDecoder(charset).decode(bytes);
-  return countLines(lenient.slice(0, Math.max(0, lenient.indexOf('\ufffd'))));
+  return countCharacter('\n', lenient.slice(0, Math.max(0, lenient.indexOf('\ufffd'))));
 }
 
-function countLines(text: string): number {
-  let lines = 0;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines++;
-  return lines;
+export function countCharacter(character: string, text: string): number {
+  let count = 0;
+  for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) count++;
+  return count;
 }
