@@ -27,7 +27,15 @@ export async function createKeyCommand(
     scopes: readScopes(options.scopes),
     project_ids: options.project ?? null,
     expires_at: options.expires === undefined ? null : readExpiry(options.expires, moment),
-    rate_limit: options.rateLimit === undefined ? null : readRateLimit(options.rateLimit),
+    rate_limit:
+      options.rateLimit === undefined
+        ? null
+        : readInteger(
+            '--rate-limit',
+            options.rateLimit,
+            maxRateLimit,
+            `a number of requests per minute up to ${maxRateLimit} (0 means no limit)`,
+          ),
   };
   return database.write((db) => createKey(db, input, byCommandLine(moment)));
 }
@@ -42,7 +50,12 @@ export async function rotateKeyCommand(
   id: string,
   { overlap }: { overlap: string },
 ): Promise<Key & { secret: string }> {
-  const seconds = readOverlap(overlap);
+  const seconds = readInteger(
+    '--overlap',
+    overlap,
+    maxOverlapSeconds,
+    `a whole number of seconds up to ${maxOverlapSeconds}`,
+  );
   return database.write(async (db) =>
     rotateKey(db, await getKeyForChange(db, id), seconds, byCommandLine(systemClock())),
   );
@@ -95,20 +108,9 @@ function readScopes(text: string): Scope[] {
   return [...new Set(named)] as Scope[];
 }
 
-function readOverlap(text: string): number {
-  const seconds = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
-  if (seconds <= maxOverlapSeconds) return seconds;
-  throw new UsageError(
-    `--overlap is “${text}” but must be a whole number of seconds up to ${maxOverlapSeconds}.`,
-  );
-}
-
-function readRateLimit(text: string): number {
-  const perMinute = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
-  if (perMinute <= maxRateLimit) return perMinute;
-  throw new UsageError(
-    `--rate-limit is “${text}” but must be a number of requests per minute up to ${maxRateLimit} (0 means no limit).`,
-  );
+function readInteger(option: string, text: string, max: number, expected: string): number {
+  if (/^\d{1,7}$/.test(text) && Number(text) <= max) return Number(text);
+  throw new UsageError(`${option} is “${text}” but must be ${expected}.`);
 }
 
 /** Accepts a date, which means its start in the time zone of the organization, a time, or a number of days such as `90d`. */

@@ -84,20 +84,14 @@ async function listen(app: App, { host, port }: Config): Promise<void> {
   try {
     await app.listen({ host, port });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    const what = `${host}:${port}`;
-    if (code === 'EADDRINUSE') {
-      throw new UsageError(
-        `${what} is already in use. Stop the other process, or set MUSTER_PORT to another port.`,
-      );
-    }
-    if (code === 'EACCES')
-      throw new UsageError(`Permission denied to listen on ${what}. Set MUSTER_PORT to 1024 or more.`);
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-      throw new UsageError(
-        `${host} is not an address of this machine. Set MUSTER_HOST to one, such as 127.0.0.1.`,
-      );
-    }
-    throw error;
+    const noAddress = `${host} is not an address of this machine. Set MUSTER_HOST to one, such as 127.0.0.1.`;
+    const messages: Record<string, string> = {
+      EADDRINUSE: `${host}:${port} is already in use. Stop the other process, or set MUSTER_PORT to another port.`,
+      EACCES: `Permission denied to listen on ${host}:${port}. Set MUSTER_PORT to 1024 or more.`,
+      EADDRNOTAVAIL: noAddress,
+      ENOTFOUND: noAddress,
+    };
+    const message = messages[(error as NodeJS.ErrnoException).code ?? ''];
+    throw message === undefined ? error : new UsageError(message);
   }
 }

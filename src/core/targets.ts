@@ -1,6 +1,6 @@
 import { type LookupAllOptions, lookup as lookupByDns } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { isNetwork, listNetworks } from './addresses.ts';
+import { familyOf, isNetwork, listNetworks } from './addresses.ts';
 
 /** Which servers may get requests to URLs that users choose. Protects the network of the service (SSRF). */
 export type Targets = {
@@ -57,8 +57,6 @@ const notPublic = (host: string) =>
 
 /** Without the brackets of an IPv6 address and the final dot of a fully qualified name. */
 const normalizeHost = (host: string) => host.toLowerCase().replace(/^\[|\]$|\.$/g, '');
-
-const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 /** The special-purpose registries of IANA: all that is not a public unicast address. */
 const isPublic = (address: string) => {

@@ -12,17 +12,15 @@ export function runOnNewDay(app: FastifyInstance, work: (moment: Moment) => Prom
   let day = '';
   let running: Promise<void> | undefined;
 
-  async function start(moment: Moment): Promise<void> {
-    await work(moment).catch((error) => logBackgroundError(app, error));
-  }
-
   app.addHook('onRequest', ({ actor, moment }, _, done) => {
     if (!actor) return done();
     if (moment.today !== day) {
       day = moment.today;
-      const started = start(moment).then(() => {
-        if (running === started) running = undefined;
-      });
+      const started = work(moment)
+        .catch((error) => logBackgroundError(app, error))
+        .then(() => {
+          if (running === started) running = undefined;
+        });
       running = started;
     }
     if (!running) return done();

@@ -66,18 +66,14 @@ export async function deleteOldDeliveries(
     deleted = await write(async (db) => {
       // Another instance may delete the same rows.
       await lockTables(db, 'webhook_deliveries');
-      const old = await db
+      const old = db
         .selectFrom('webhook_deliveries')
         .select('id')
         .where('created_at', '<', start)
         .where('next_attempt_at', 'is', null)
-        .limit(rowsPerTransaction)
-        .execute();
-      if (old.length > 0) {
-        const ids = old.map(({ id }) => id);
-        await db.deleteFrom('webhook_deliveries').where('id', 'in', ids).execute();
-      }
-      return old.length;
+        .limit(rowsPerTransaction);
+      const rows = await db.deleteFrom('webhook_deliveries').where('id', 'in', old).returning('id').execute();
+      return rows.length;
     });
   }
 }
