@@ -6,14 +6,6 @@ import { addEvidence, type DateEvidence, type DateOrder, orderOf } from './dates
 import { addRating, type Scale, type ScaleEvidence, scaleOf } from './scales.ts';
 import { type Hints, normalizeWord } from './values.ts';
 
-/** What the cells of a column reveal about their notation. */
-type Evidence = {
-  dates: DateEvidence;
-  ratings: ScaleEvidence;
-  cells: number;
-  matching: number;
-};
-
 /** A column of the table with its name. `hints` are read by its reader. */
 export type TableColumn = {
   name: string;
@@ -29,30 +21,31 @@ export type TableColumn = {
 export function createEvidence(importable: Importable, table: TableColumn[]) {
   const { personNames = [], textInstead = {} } = importable;
   const ownId = new RegExp(idPattern(importable.what));
-  const evidence = table.map((): Evidence => ({ dates: {}, ratings: {}, cells: 0, matching: 0 }));
-  const kinds = table.map(({ column }) =>
-    column.is === 'field' && column.field in textInstead ? 'choice' : notationOf(column, personNames),
-  );
+  const watched = table.flatMap((entry, at) => {
+    const hasChoices = entry.column.is === 'field' && entry.column.field in textInstead;
+    const notation = hasChoices ? 'choice' : notationOf(entry.column, personNames);
+    const found: { dates: DateEvidence; ratings: ScaleEvidence } = { dates: {}, ratings: {} };
+    return notation ? [{ entry, at, notation, ...found, cells: 0, matching: 0 }] : [];
+  });
   const isFree = (field: string) => !table.some(({ column }) => column.field === field);
   /** Makes a column that has none of the expected values another field, if no other column has that field. */
   const replace = (entry: TableColumn, field: string) => {
     const property = importable.patch.properties[field];
     if (property && isFree(field)) entry.column = columnOf(field, property);
   };
-  const watched = kinds.flatMap((kind, i) => (kind ? [i] : []));
 
   return {
     observe(cells: readonly unknown[], line: number): void {
-      for (const i of watched) {
-        const cell = cells[i];
-        const found = evidence[i];
-        if (cell === '' || cell === undefined || cell === null || !found) continue;
+      for (const found of watched) {
+        const { entry, notation } = found;
+        const cell = cells[found.at];
+        if (cell === '' || cell === undefined || cell === null) continue;
         found.cells++;
-        if (kinds[i] === 'date') addEvidence(found.dates, cell, line);
-        else if (kinds[i] === 'rating') {
-          if (!table[i]?.assigned.has(normalizeWord(String(cell)))) addRating(found.ratings, cell, line);
-        } else if (kinds[i] === 'choice') found.matching += isChoice(table[i]?.column, cell) ? 1 : 0;
-        else if (kinds[i] === 'id') found.matching += isOwn(table[i], ownId, String(cell)) ? 1 : 0;
+        if (notation === 'date') addEvidence(found.dates, cell, line);
+        else if (notation === 'rating') {
+          if (!entry.assigned.has(normalizeWord(String(cell)))) addRating(found.ratings, cell, line);
+        } else if (notation === 'choice') found.matching += isChoice(entry.column, cell) ? 1 : 0;
+        else if (notation === 'id') found.matching += isOwn(entry, ownId, String(cell)) ? 1 : 0;
         else found.matching += isInverted(String(cell)) ? 1 : 0;
       }
     },
@@ -66,25 +59,23 @@ export function createEvidence(importable: Importable, table: TableColumn[]) {
       scaleFor: (entry: TableColumn) => Scale | undefined,
     ): { hasInvertedNames: boolean } {
       const unclear: FieldError[] = [];
-      const allDates = evidence.map(({ dates }) => dates);
+      const allDates = watched.map(({ dates }) => dates);
       let hasInvertedNames = false;
-      for (const [i, entry] of table.entries()) {
-        const { dates, ratings, cells, matching } = evidence[i] as Evidence;
-        if (kinds[i] === 'date') entry.hints.order = dateOrder ?? orderOf(dates, allDates, entry.name);
-        else if (kinds[i] === 'rating') {
+      for (const { entry, notation, dates, ratings, cells, matching } of watched) {
+        if (notation === 'date') entry.hints.order = dateOrder ?? orderOf(dates, allDates, entry.name);
+        else if (notation === 'rating') {
           const scale = scaleFor(entry) ?? scaleOf(entry.name, ratings);
           if ('code' in scale) unclear.push(scale);
           else entry.hints.scale = scale;
-        } else if (kinds[i] === 'name') hasInvertedNames = cells > 0 && matching === cells;
+        } else if (notation === 'name') hasInvertedNames = cells > 0 && matching === cells;
         else if (cells > 0 && matching === 0) {
           // The ids of another tool, or a text where one of the values of a field was expected.
-          if (kinds[i] === 'id') replace(entry, 'external_id');
-          else if (kinds[i] === 'choice') replace(entry, textInstead[entry.column.field] ?? '');
+          replace(entry, notation === 'id' ? 'external_id' : (textInstead[entry.column.field] ?? ''));
         }
       }
       if (unclear.length > 0) throw invalidBody(unclear);
       // Our own export has names as they are stored.
-      const isOwnExport = kinds.some((kind, i) => kind === 'id' && (evidence[i]?.matching ?? 0) > 0);
+      const isOwnExport = watched.some(({ notation, matching }) => notation === 'id' && matching > 0);
       return { hasInvertedNames: hasInvertedNames && !isOwnExport };
     },
   };
@@ -100,12 +91,12 @@ function notationOf(column: Column, personNames: readonly string[]): Notation | 
   return personNames.includes(column.field) ? 'name' : undefined;
 }
 
-const isChoice = (column: Column | undefined, cell: unknown) =>
-  column?.is === 'field' && column.property.enum?.includes(column.read?.(cell)) === true;
+const isChoice = (column: Column, cell: unknown) =>
+  column.is === 'field' && column.property.enum?.includes(column.read?.(cell)) === true;
 
 /** Keys of projects' items look like `APOLLO-R7`. */
-const isOwn = (entry: TableColumn | undefined, ownId: RegExp, text: string) =>
-  entry?.column.field === 'key' ? /^[A-Z0-9]{2,10}(-[RIT]\d+)?$/.test(text) : ownId.test(text);
+const isOwn = ({ column }: TableColumn, ownId: RegExp, text: string) =>
+  column.field === 'key' ? /^[A-Z0-9]{2,10}(-[RIT]\d+)?$/.test(text) : ownId.test(text);
 
 const invertedName = /^\s*([^,]{1,100}),\s*([^,]{1,100})$/;
 
