@@ -88,15 +88,23 @@ export function createWaitingRows(
   let cycleRounds = 0;
   let undo: (() => void)[] = [];
 
+  /** Sets or, if the value is undefined, deletes an entry. */
+  function set<K, V>(map: Map<K, V>, key: K, value: V | undefined): void {
+    const write = (value: V | undefined) => (value === undefined ? map.delete(key) : map.set(key, value));
+    const previous = map.get(key);
+    write(value);
+    undo.push(() => write(previous));
+  }
+
+  function push<T>(list: T[], item: T): void {
+    list.push(item);
+    undo.push(() => list.pop());
+  }
+
   function release(row: ParsedRow, mayWait: boolean): void {
-    const wait = waitingFor.get(row);
-    if (!wait) return;
-    waitingFor.delete(row);
-    ready.push({ row, mayWait });
-    undo.push(() => {
-      ready.pop();
-      waitingFor.set(row, wait);
-    });
+    if (!waitingFor.has(row)) return;
+    set(waitingFor, row, undefined);
+    push(ready, { row, mayWait });
   }
 
   function releaseWaiters(key: string): void {
@@ -112,24 +120,14 @@ export function createWaitingRows(
   }
 
   function block(row: ParsedRow): void {
-    for (const key of uniqueKeysOf(row, importable)) {
-      if (blockers.has(key)) continue;
-      blockers.set(key, row.index);
-      undo.push(() => blockers.delete(key));
-    }
+    for (const key of uniqueKeysOf(row, importable)) if (!blockers.has(key)) set(blockers, key, row.index);
   }
 
   function unblock(row: ParsedRow): void {
     if (blockers.size === 0) return;
-    for (const key of uniqueKeysOf(row, importable)) {
-      if (blockers.get(key) !== row.index) continue;
-      blockers.delete(key);
-      undo.push(() => blockers.set(key, row.index));
-    }
-    for (const follower of followers.get(row.index) ?? []) {
-      ready.push({ row: follower, mayWait: true });
-      undo.push(() => ready.pop());
-    }
+    for (const key of uniqueKeysOf(row, importable))
+      if (blockers.get(key) === row.index) set(blockers, key, undefined);
+    for (const follower of followers.get(row.index) ?? []) push(ready, { row: follower, mayWait: true });
   }
 
   /** Finds one row of each cycle. Every waiting row leads to a cycle, because all other rows are done. */
@@ -161,16 +159,8 @@ export function createWaitingRows(
     isPending: (text: string) => (pending.get(fold(text)) ?? 0) > 0,
 
     wait(row: ParsedRow, keys: readonly string[]): void {
-      waitingFor.set(row, { keys, left: keys.length });
-      for (const key of keys) {
-        const sameKey = waiters.get(key);
-        if (sameKey) sameKey.push(row);
-        else waiters.set(key, [row]);
-      }
-      undo.push(() => {
-        waitingFor.delete(row);
-        for (const key of keys) waiters.get(key)?.pop();
-      });
+      set(waitingFor, row, { keys, left: keys.length });
+      for (const key of keys) push(listIn(waiters, key), row);
       block(row);
     },
 
@@ -181,10 +171,7 @@ export function createWaitingRows(
         .map((key) => blockers.get(key))
         .find((index) => index !== undefined && index !== row.index);
       if (blocker === undefined) return false;
-      const behind = followers.get(blocker) ?? [];
-      followers.set(blocker, behind);
-      behind.push(row);
-      undo.push(() => behind.pop());
+      push(listIn(followers, blocker), row);
       return true;
     },
 
@@ -192,10 +179,7 @@ export function createWaitingRows(
     done(row: ParsedRow): void {
       for (const key of keysOf(row, importable)) {
         const left = (pending.get(key) ?? 0) - 1;
-        pending.set(key, left);
-        undo.push(() => {
-          pending.set(key, left + 1);
-        });
+        set(pending, key, left);
         if (left === 0) releaseWaiters(key);
       }
       unblock(row);
@@ -243,4 +227,10 @@ export function createWaitingRows(
       undo = [];
     },
   };
+}
+
+function listIn<K, T>(lists: Map<K, T[]>, key: K): T[] {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  return list;
 }

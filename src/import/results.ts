@@ -130,7 +130,7 @@ function toSkippedUnlessFailed(text: string): string {
 
 export function resultOf(
   { line, warnings: found }: ParsedRow,
-  written: Written = { status: 'failed' },
+  written: Written,
   columns: Columns,
   isDryRun: boolean,
 ): ImportResult {

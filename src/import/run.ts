@@ -21,7 +21,7 @@ import { resolveReferences } from './references/resolve.ts';
 import { dataOf, Results, resultOf, type Written } from './results.ts';
 import { type FileScan, type Source, scanFile } from './scan.ts';
 import type { ImportQuery, ImportSummary } from './schema.ts';
-import { writeRows } from './write.ts';
+import { type WrittenRow, writeRows } from './write.ts';
 
 /** An import: the file, the options of the request, and the resource. */
 export type ImportJob = {
@@ -152,9 +152,6 @@ async function importInOneTransaction(
   return results;
 }
 
-/** The rows of a batch that were written, without those that wait for other rows. */
-type WrittenBatch = { rows: ParsedRow[]; written: Written[] };
-
 /** Writes all rows in batches. Each group of batches is one transaction of the store. `isLocked`: it has all locks already. */
 async function importRows(
   store: Store,
@@ -173,7 +170,7 @@ async function importRows(
     const batches = await store.write(async (db, hasWaiters) => {
       // The database may retry a transaction.
       waiting.rollback();
-      const batches: WrittenBatch[] = [];
+      const batches: WrittenRow[][] = [];
       const end = performance.now() + maxTransactionMs;
       // A further batch may need the locks of further projects, which must all be taken at the start.
       const isWithoutFurtherLocks =
@@ -192,21 +189,19 @@ async function importRows(
     for (const batch of batches) await recordResults(batch);
   }
 
-  async function writeBatch(db: Transaction<Tables>, batch: Batch): Promise<WrittenBatch> {
-    const all: WrittenBatch = { rows: [], written: [] };
-    for (const group of await groupByProject(db, importable, batch.rows, change())) {
-      const { rows, written } = await writeGroup(db, group, batch.mayWait);
-      all.rows.push(...rows);
-      all.written.push(...written);
-    }
-    return all;
+  /** Returns the rows that were written, without those that wait for other rows. */
+  async function writeBatch(db: Transaction<Tables>, batch: Batch): Promise<WrittenRow[]> {
+    const written: WrittenRow[] = [];
+    for (const group of await groupByProject(db, importable, batch.rows, change()))
+      written.push(...(await writeGroup(db, group, batch.mayWait)));
+    return written;
   }
 
   async function writeGroup(
     db: Transaction<Tables>,
     group: RowGroup,
     mayWait: boolean,
-  ): Promise<WrittenBatch> {
+  ): Promise<WrittenRow[]> {
     const otherRows = { isPending: (text: string) => mayWait && waiting.isPending(text), newIds };
     const resolved = await resolveReferences(db, group.importable, group.rows, otherRows, job.seesPeople);
     const rows = resolved.filter(({ waitsFor }, i) => {
@@ -216,15 +211,15 @@ async function importRows(
       return !waitsFor;
     });
     const written = await writeRows(db, group.importable, options.mode, rows, change());
-    for (const [i, row] of rows.entries()) {
-      recordNewId(row, written[i]);
-      waiting.done(row);
+    for (const one of written) {
+      recordNewId(one);
+      waiting.done(one.row);
     }
-    return { rows, written };
+    return written;
   }
 
-  function recordNewId({ identity }: ParsedRow, { status, id }: Partial<Written> = {}): void {
-    const idInFile = identity[importable.keys[0].field];
+  function recordNewId({ row, written: { status, id } }: WrittenRow): void {
+    const idInFile = row.identity[importable.keys[0].field];
     if (status !== 'created' || !id || !idInFile) return;
     newIds.set(idInFile, id);
     waiting.onRollback(() => newIds.delete(idInFile));
@@ -235,8 +230,8 @@ async function importRows(
    * that they can be fixed however long the other rows are.
    */
   const dataLength = { failed: 0, others: 0 };
-  function includedData(row: ParsedRow, written: Written | undefined): Pick<Written, 'data'> {
-    const rows = written?.status === 'failed' ? 'failed' : 'others';
+  function includedData({ row, written }: WrittenRow): Pick<Written, 'data'> {
+    const rows = written.status === 'failed' ? 'failed' : 'others';
     if (!row.source || dataLength[rows] > limits.import_bytes) return {};
     if (job.include === 'failed_data' && rows === 'others') return {};
     const data = dataOf(row.source, scan.columns);
@@ -245,10 +240,10 @@ async function importRows(
   }
 
   const pause = createPacer();
-  async function recordResults({ rows, written }: WrittenBatch): Promise<void> {
-    for (const [i, row] of rows.entries()) {
-      const result = resultOf(row, written[i], scan.columns, options.dry_run);
-      results.set(row.index, { ...result, ...includedData(row, written[i]) });
+  async function recordResults(batch: WrittenRow[]): Promise<void> {
+    for (const one of batch) {
+      const result = resultOf(one.row, one.written, scan.columns, options.dry_run);
+      results.set(one.row.index, { ...result, ...includedData(one) });
       await pause();
     }
     onProgress?.(results.done, scan.rows);

@@ -19,7 +19,7 @@ export async function writeRows(
   mode: 'create' | 'upsert',
   rows: readonly ParsedRow[],
   change: Change,
-): Promise<Written[]> {
+): Promise<WrittenRow[]> {
   const written = new Map<ParsedRow, Written>();
   for (const run of mode === 'upsert' ? splitAtRepeatedKeys(importable, rows) : [rows]) {
     const existing = await findExisting(db, importable, mode, run);
@@ -38,8 +38,10 @@ export async function writeRows(
     }
     await createRows(db, importable, newRows, change, written);
   }
-  return rows.map((row) => written.get(row) ?? failed([]));
+  return rows.map((row) => ({ row, written: written.get(row) ?? failed([]) }));
 }
+
+export type WrittenRow = { row: ParsedRow; written: Written };
 
 /** Splits rows so that no two in a run share a key: the second must find the resource that the first creates. */
 function* splitAtRepeatedKeys(importable: Importable, rows: readonly ParsedRow[]): Generator<ParsedRow[]> {
