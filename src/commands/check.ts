@@ -3,7 +3,12 @@ import { UsageError } from '../core/errors.ts';
 import { joinWords } from '../core/text.ts';
 import type { Database } from '../database/open.ts';
 import { allTables, type Tables } from '../store/tables.ts';
-import { findInvalidRows, findWrongHistory, findWrongNames, subjectTables } from './checks/contents.ts';
+import {
+  findInvalidRows,
+  findWrongHistory,
+  findWrongNames,
+  resourcesWithHistory,
+} from './checks/contents.ts';
 import { type Rule, rules } from './checks/rules.ts';
 
 /** What is not true: the rule, how many rows break it, and some of them. */
@@ -57,14 +62,10 @@ async function* runChecks(database: Database, db: Kysely<Tables>): AsyncGenerato
     if (description)
       yield collect('rows', `every row of ${table} is valid`, findInvalidRows(db, description));
   }
-  for (const table of subjectTables) {
-    const description = stored.find((found) => found.table === table);
-    if (!description) continue;
-    yield collect(
-      'history',
-      `${table} have the values that their history ends with`,
-      findWrongHistory(db, description),
-    );
+  for (const resource of resourcesWithHistory) {
+    const description = stored.find(({ table }) => table === resource.table);
+    const rule = `${resource.table} have the values that their history ends with`;
+    if (description) yield collect('history', rule, findWrongHistory(db, resource, description));
   }
 }
 

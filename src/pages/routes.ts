@@ -21,6 +21,7 @@ declare module 'fastify' {
 }
 
 const config = { access: 'public' } as const;
+const hidden = { config, schema: { hide: true } };
 
 /** The routes of the console. Each returns the same page. */
 const consolePaths = [
@@ -39,14 +40,16 @@ export function pageRoutes(app: App): void {
   const site = () => siteAt(app.baseUrl, built?.fontFaces);
 
   let built: Console | undefined;
-  // Read before the first client connects, because clients can use up all file descriptors.
-  app.addHook('onListen', async () => {
+  const findConsole = () => {
     built ??= readConsole();
-  });
+    return built;
+  };
+  // Read before the first client connects, because clients can use up all file descriptors.
+  app.addHook('onListen', async () => void findConsole());
   for (const path of consolePaths) {
-    app.get(path, { config, schema: { hide: true } }, (request, reply) => {
-      built ??= readConsole();
-      if (built) return sendConsole(request, reply, built, site());
+    app.get(path, hidden, (request, reply) => {
+      const console = findConsole();
+      if (console) return sendConsole(request, reply, console, site());
       return send(request, reply, '/', () =>
         framed(site(), { title: 'Muster', path: '/', main: notBuilt(site()) }),
       );
@@ -55,31 +58,28 @@ export function pageRoutes(app: App): void {
 
   // A browser that follows a wrong link gets a page instead of a problem document.
   app.decorate('sendNotFoundPage', (request, reply) => {
-    built ??= readConsole();
-    return built && sendConsole(request, reply.code(404), built, site());
+    const console = findConsole();
+    return console && sendConsole(request, reply.code(404), console, site());
   });
 
   app.get(
     '/assets/:name',
     { config, schema: { hide: true, params: Strict({ name: Type.String() }) } },
     (request, reply) => {
-      built ??= readConsole();
-      const file = built?.files.get(request.params.name);
+      const file = findConsole()?.files.get(request.params.name);
       if (!file) throw notFound('file', request.params.name);
       return sendFile(request, reply, file);
     },
   );
 
-  app.get('/docs', { config, schema: { hide: true } }, (request, reply) =>
-    send(request, reply, '/docs', () => docsPage(site())),
-  );
+  app.get('/docs', hidden, (request, reply) => send(request, reply, '/docs', () => docsPage(site())));
 
-  app.get('/docs/filter.js', { config, schema: { hide: true } }, (request, reply) => {
+  app.get('/docs/filter.js', hidden, (request, reply) => {
     reply.header('cache-control', 'no-cache').type('text/javascript; charset=utf-8');
     return sendWithEtag(request, reply, filterTag, filterScript);
   });
 
-  app.get('/problems', { config, schema: { hide: true } }, (request, reply) =>
+  app.get('/problems', hidden, (request, reply) =>
     send(request, reply, '/problems', () => problemsPage(site())),
   );
 

@@ -14,10 +14,8 @@ import { rowValidator } from './row-validator.ts';
 
 const sliceRows = 500;
 
-const withHistory: Descriptor[] = resources.filter((resource: Descriptor) => resource.events);
-
-/** The tables of resources whose changes the history records. */
-export const subjectTables = withHistory.map(({ table }) => table);
+/** The resources whose changes the history records. */
+export const resourcesWithHistory: Descriptor[] = resources.filter((resource: Descriptor) => resource.events);
 
 /**
  * Compares the last recorded value of each field with the row. Entries of one moment have no order between instances, so
@@ -25,11 +23,9 @@ export const subjectTables = withHistory.map(({ table }) => table);
  */
 export async function* findWrongHistory(
   db: Kysely<Tables>,
-  { table, columns }: StoredTable,
+  { table, id, kind }: Descriptor,
+  { columns }: StoredTable,
 ): AsyncGenerator<string> {
-  const resource = withHistory.find((one) => one.table === table);
-  if (!resource) throw new Error(`The history does not record ${table}.`);
-  const { id, kind } = resource;
   const prefix = prefixes[kind];
   const values = columns.map(
     ({ name }) => sql`when ${sql.lit(name)} then cast(${sql.ref(`subject.${name}`)} as text)`,

@@ -63,15 +63,13 @@ const projectRules = itemTables.flatMap((table) =>
     })),
 );
 
+const isActive = sql`status in (${sql.join(activeStatuses.map((status) => sql.lit(status)))})`;
+const isOpen = sql`status in ('open', 'in_progress', 'blocked')`;
 const counterRules = [
-  ['active_risks', 'risks', sql`status in (${sql.join(activeStatuses.map((status) => sql.lit(status)))})`],
-  [
-    'unassessed_risks',
-    'risks',
-    sql`status in (${sql.join(activeStatuses.map((status) => sql.lit(status)))}) and probability * impact is null`,
-  ],
-  ['open_issues', 'issues', sql`status in ('open', 'in_progress', 'blocked')`],
-  ['critical_issues', 'issues', sql`status in ('open', 'in_progress', 'blocked') and severity = 'critical'`],
+  ['active_risks', 'risks', isActive],
+  ['unassessed_risks', 'risks', sql`${isActive} and probability * impact is null`],
+  ['open_issues', 'issues', isOpen],
+  ['critical_issues', 'issues', sql`${isOpen} and severity = 'critical'`],
 ] as const;
 
 const keyRules = itemTables.map((table) => {
