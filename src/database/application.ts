@@ -12,7 +12,6 @@ export type Application = {
   recordWrite: Recorder;
   /** Runs pending migrations and returns their names. */
   migrate(db: Kysely<Tables>, engine: Engine): Promise<string[]>;
-  migrationNames: readonly string[];
   /** Returns the names of the migrations that ran and of those that did not, without running any. */
   migrationState(db: Kysely<Tables>, engine: Engine): Promise<{ applied: string[]; pending: string[] }>;
 };

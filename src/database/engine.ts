@@ -3,9 +3,6 @@ import type { Problem, UsageError } from '../core/errors.ts';
 import type { StoredTable, Tables } from './tables.ts';
 import type { ReadVersions } from './versions.ts';
 
-/** Connections in use, idle connections and waiting callers, by the name of the pool. */
-export type Pools = Record<string, { used: number; idle: number; waiting: number }>;
-
 /** Runs `work` while no transaction writes. */
 export type RunExclusive = (work: () => Promise<void>) => Promise<void>;
 
@@ -29,13 +26,17 @@ export type Engine = {
   versions: ReadVersions;
   /** Calls `wake` soon after any instance has committed events, and maybe more often. Returns a function that ends it. */
   watchEvents(wake: () => void): () => void;
-  /** Creates the database on first start. Absent where the operator creates it. No other method creates a database. */
+  /**
+   * Creates the database on first start, and removes what a killed process left behind. Absent where the operator creates
+   * it. No other method creates a database.
+   */
   createIfMissing?(): void;
   /** Whether there is a database. Absent where the operator creates it. */
   exists?(): boolean;
+  /** The tables with their stored columns. */
   describeTables(db: Kysely<Tables>): Promise<StoredTable[]>;
-  /** Returns what is damaged in the files of the database. Absent where the operator checks the server. */
-  checkIntegrity?(db: Kysely<Tables>): Promise<string[]>;
+  /** Returns what is damaged in the files of the database: nothing where the operator checks the server. */
+  checkIntegrity(db: Kysely<Tables>): Promise<string[]>;
   /** Drops indexes and foreign keys while many rows are loaded. The returned function creates them again. */
   dropIndexes(db: Transaction<Tables>): Promise<() => Promise<void>>;
   /** Returns which unique value or reference of a table an error is about, for people; undefined for any other error. */
@@ -70,14 +71,12 @@ export type Engine = {
     /** At most this many transactions write at a time, so that connections are left for short reads. */
     concurrency: number;
   };
-  /** How long a batch of a bulk write should take. With a single writer, other requests wait until its end. */
+  /** How long a batch of a bulk write should take, so that other writers do not wait long. */
   bulkBatchMs: number;
   /** How to run a dry run: a transaction that is always rolled back and must not block writers. */
   dryRun: {
     /** Copies the database to run on, if only one transaction can write at a time. */
-    copy?(): Promise<{ dialect: Dialect; remove(): Promise<void> }>;
-    /** Removes copies that a killed process left behind. */
-    removeOldCopies?(): void;
+    copy?(): Promise<{ db: Kysely<Tables>; close(): Promise<void> }>;
     /** Runs first in the transaction if the engine does not use a copy. */
     begin?(db: Kysely<Tables>): Promise<unknown>;
   };
@@ -95,7 +94,8 @@ export type Engine = {
   explainStart(error: unknown): UsageError | undefined;
   /** Rejects with a Problem or a driver error if reads or writes would fail now. May wait: callers set a timeout. */
   checkReady(): Promise<void>;
-  pools(): Pools;
+  /** Connections in use, idle connections and waiting callers, by the name of the pool. */
+  pools(): Record<string, { used: number; idle: number; waiting: number }>;
   /** Closes resources that no dialect owns. Call it before the dialects are destroyed. */
   close(): Promise<void>;
 };

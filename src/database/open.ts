@@ -1,21 +1,29 @@
 import { setTimeout } from 'node:timers/promises';
-import { type Dialect, Kysely, type LogEvent } from 'kysely';
+import { type ControlledTransaction, type Dialect, Kysely, type LogEvent } from 'kysely';
 import { createLimiter } from '../core/concurrency.ts';
 import { Problem, unavailable } from '../core/errors.ts';
 import { type Application, WriteConflict } from './application.ts';
-import type { Engine, Pools } from './engine.ts';
+import type { Engine } from './engine.ts';
 import type { PostgresOptions } from './postgres/connections.ts';
 import { postgresEngine } from './postgres/engine.ts';
 import { sqliteEngine } from './sqlite/engine.ts';
 import type { Report } from './sqlite/files/file-guard.ts';
 import { createWriteQueue, type Work } from './sqlite/group-commit.ts';
-import type { StoredTable, Tables } from './tables.ts';
-import type { ReadVersions } from './versions.ts';
-import { newProgress, tooManyWrites, type WriteProgress, withinLimit } from './write-limits.ts';
+import type { Tables } from './tables.ts';
+import { tooManyWrites, type WriteProgress, withinLimit } from './write-limits.ts';
 
-export type Database = {
-  /** The URL to show to people, without the password. */
-  name: string;
+export type Database = Pick<
+  Engine,
+  | 'name'
+  | 'bulkBatchMs'
+  | 'describeTables'
+  | 'checkIntegrity'
+  | 'versions'
+  | 'watchEvents'
+  | 'checkReady'
+  | 'pools'
+  | 'explain'
+> & {
   /** For single queries. Use `snapshot` if several queries must see the same data. */
   db: Kysely<Tables>;
   /** Sets the URL that clients use, for links to the console. Statements that are already compiled keep the former one. */
@@ -34,26 +42,12 @@ export type Database = {
    * writer. On PostgreSQL it takes no advisory locks, so it blocks only writers of the rows that it changes.
    */
   dryRun<T>(work: Work<T>): Promise<T>;
-  /** How long a batch of a bulk write should take, so that other writers do not wait long. */
-  bulkBatchMs: number;
   /** Runs pending migrations and returns their names. */
   migrate(): Promise<string[]>;
   /** The names of the migrations that ran, and of those that `migrate` would run. */
   migrations(db?: Kysely<Tables>): Promise<{ applied: string[]; pending: string[] }>;
-  /** The tables with their stored columns. */
-  describeTables(db: Kysely<Tables>): Promise<StoredTable[]>;
-  /** Returns what is damaged in the files of the database. */
-  checkIntegrity(db: Kysely<Tables>): Promise<string[]>;
   /** Runs `load`, which restores a backup, and explains its errors to the operator. */
   restore(load: (engine: Engine) => Promise<void>): Promise<void>;
-  versions: ReadVersions;
-  /** Calls `wake` soon after any instance has committed events, and maybe more often. Returns a function that ends it. */
-  watchEvents(wake: () => void): () => void;
-  /** Rejects with a Problem or a driver error if reads or writes would fail now. May wait: callers set a timeout. */
-  checkReady(): Promise<void>;
-  pools(): Pools;
-  /** Maps a driver error to a response; undefined if the error is a bug. */
-  explain(error: unknown): Problem | undefined;
   close(): Promise<void>;
 };
 
@@ -92,13 +86,27 @@ export function createDatabase(
   const bulkWriter = singleWriter && connect(singleWriter.bulk);
   const queue = bulkWriter && createWriteQueue(writer, bulkWriter, singleWriter, application);
   const writers = createLimiter(engine.writeLimits?.concurrency ?? 1);
-  const writeOnce = <T>(work: Work<T>, workload: WriteWorkload, progress?: WriteProgress): Promise<T> =>
+  const writeOnce = <T>(work: Work<T>, workload: WriteWorkload, progress: WriteProgress): Promise<T> =>
     queue
       ? queue.write(work, workload === 'quick' ? 'quick' : 'bulk')
       : writers.run(() => runTransaction(application, writer, engine, work, progress));
+  const explainStartErrors = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw engine.explainStart(error) ?? error;
+    }
+  };
 
   return {
     name: engine.name,
+    bulkBatchMs: engine.bulkBatchMs,
+    describeTables: engine.describeTables,
+    checkIntegrity: engine.checkIntegrity,
+    versions: engine.versions,
+    watchEvents: engine.watchEvents,
+    checkReady: engine.checkReady,
+    explain: engine.explain,
     db: readers.quick,
 
     setBaseUrl(baseUrl) {
@@ -113,12 +121,8 @@ export function createDatabase(
         .setIsolationLevel('repeatable read')
         .execute();
       let ended: Promise<void> | undefined;
-      // If the rollback fails, the connection is broken: the driver discards it, which ends the transaction as well.
       const end = () => {
-        ended ??= db
-          .rollback()
-          .execute()
-          .catch(() => {});
+        ended ??= rollBack(db);
         return ended;
       };
       return { db, end };
@@ -126,71 +130,47 @@ export function createDatabase(
 
     write(work, workload = 'quick', waitedMs = 0) {
       const { totalMs, retryMs } = engine.writeLimits ?? {};
-      if (workload === 'long') return runWithRetries(engine, () => writeOnce(work, workload), retryMs);
-      return withinLimit(totalMs && Math.max(0, totalMs - waitedMs), (progress) =>
-        runWithRetries(engine, () => writeOnce(work, workload, progress), undefined, progress),
+      const isLong = workload === 'long';
+      const maxMs = isLong ? undefined : totalMs && Math.max(0, totalMs - waitedMs);
+      return withinLimit(maxMs, (progress) =>
+        runWithRetries(
+          engine,
+          () => writeOnce(work, workload, progress),
+          isLong ? retryMs : undefined,
+          progress,
+        ),
       );
     },
 
     async dryRun(work) {
       const { copy, begin } = engine.dryRun;
       if (!copy) return runWithRetries(engine, () => runAndRollBack(readers.slow, work, begin));
-      const { dialect, remove } = await copy();
-      const db = new Kysely<Tables>({ dialect });
+      const { db, close } = await copy();
       try {
         return await runAndRollBack(db, work);
       } finally {
-        await db.destroy();
-        await remove();
+        await close();
       }
     },
-
-    bulkBatchMs: engine.bulkBatchMs,
 
     async migrate() {
       engine.createIfMissing?.();
       const dialect = engine.migrationDialect?.();
       const migrator = dialect ? new Kysely<Tables>({ dialect }) : writer;
-      engine.dryRun.removeOldCopies?.();
       try {
-        return await runWithRetries(engine, () => application.migrate(migrator, engine));
-      } catch (error) {
-        throw engine.explainStart(error) ?? error;
+        return await explainStartErrors(() =>
+          runWithRetries(engine, () => application.migrate(migrator, engine)),
+        );
       } finally {
         if (migrator !== writer) await migrator.destroy();
       }
     },
 
-    async migrations(db = readers.quick) {
-      if (engine.exists?.() === false) return { applied: [], pending: [...application.migrationNames] };
-      try {
-        return await application.migrationState(db, engine);
-      } catch (error) {
-        throw engine.explainStart(error) ?? error;
-      }
-    },
+    migrations: (db = readers.quick) => explainStartErrors(() => application.migrationState(db, engine)),
 
-    describeTables: engine.describeTables,
-
-    checkIntegrity: async (db) => (await engine.checkIntegrity?.(db)) ?? [],
-
-    async restore(load) {
-      try {
-        await load(engine);
-      } catch (error) {
-        throw engine.explainStart(error) ?? error;
-      }
-    },
-
-    versions: engine.versions,
-
-    watchEvents: engine.watchEvents,
-
-    checkReady: engine.checkReady,
+    restore: (load) => explainStartErrors(() => load(engine)),
 
     pools: () => ({ ...engine.pools(), writes: { used: 0, idle: 0, waiting: (queue ?? writers).waiting() } }),
-
-    explain: engine.explain,
 
     async close() {
       await engine.close();
@@ -215,7 +195,7 @@ async function runTransaction<T>(
   writer: Kysely<Tables>,
   engine: Engine,
   work: Work<T>,
-  progress: WriteProgress = newProgress(),
+  progress: WriteProgress,
 ): Promise<T> {
   // It may have waited for its turn.
   if (progress.isOverdue) throw tooManyWrites();
@@ -251,13 +231,16 @@ async function runAndRollBack<T>(
     await begin?.(transaction);
     return await work(transaction);
   } finally {
-    // If the rollback fails, the connection is lost and the server rolls back. Do not hide the original error.
-    await transaction
-      .rollback()
-      .execute()
-      .catch(() => {});
+    await rollBack(transaction);
   }
 }
+
+/** If the rollback fails, the connection is broken: the driver discards it, which ends the transaction as well. */
+const rollBack = (transaction: ControlledTransaction<Tables>): Promise<void> =>
+  transaction
+    .rollback()
+    .execute()
+    .catch(() => {});
 
 /** A terminated connection is replaced at once. If the database is down for longer, the request fails instead of waiting. */
 const maxReconnectMs = 1_000;

@@ -3,8 +3,6 @@ import { unavailable } from '../core/errors.ts';
 /** `isOverdue`: the caller was told that nothing was changed, so the transaction must not commit. */
 export type WriteProgress = { isCommitSent: boolean; isOverdue: boolean };
 
-export const newProgress = (): WriteProgress => ({ isCommitSent: false, isOverdue: false });
-
 /**
  * Rejects a write with 503 when it has taken too long, unless its commit was sent: it may wait for many locks in turn, and
  * be retried. The transaction is rolled back when its current statement ends.
@@ -13,7 +11,7 @@ export async function withinLimit<T>(
   maxMs: number | undefined,
   write: (progress: WriteProgress) => Promise<T>,
 ): Promise<T> {
-  const progress = newProgress();
+  const progress: WriteProgress = { isCommitSent: false, isOverdue: false };
   if (maxMs === undefined) return write(progress);
   const { promise: overdue, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {

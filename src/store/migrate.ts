@@ -39,7 +39,7 @@ export async function migrationState(
   db: Kysely<Tables>,
   engine: Engine,
 ): Promise<{ applied: string[]; pending: string[] }> {
-  const tables = await engine.describeTables(db);
+  const tables = engine.exists?.() === false ? [] : await engine.describeTables(db);
   if (!tables.some(({ table }) => table === DEFAULT_MIGRATION_TABLE))
     return { applied: [], pending: migrationNames };
   const unknown = await findUnknownMigration(db, engine);

@@ -1,6 +1,6 @@
 import type { Application } from '../database/application.ts';
 import { createDatabase } from '../database/open.ts';
-import { migrate, migrationNames, migrationState } from './migrate.ts';
+import { migrate, migrationState } from './migrate.ts';
 import { appendEvents } from './writes/events.ts';
 import { bumpVersions } from './writes/table-versions.ts';
 
@@ -8,7 +8,6 @@ const application: Application = {
   recordTransaction: bumpVersions,
   recordWrite: appendEvents,
   migrate,
-  migrationNames,
   migrationState,
 };
 

@@ -48,6 +48,7 @@ export function postgresEngine(
     stream: pool(server, streamLimits, { max: sizes.stream, isAlive }),
   };
   const quick = dialect({ pool: pools.quick });
+  const migrationDialect = () => dialect({ pool: pool(server, migrationLimits) });
   return {
     kind: 'postgres',
     name: withoutPassword(url),
@@ -57,14 +58,13 @@ export function postgresEngine(
       slow: dialect({ pool: pools.slow }),
       stream: dialect({ pool: pools.stream, cursor: Cursor }),
     },
-    migrationDialect: () => dialect({ pool: pool(server, migrationLimits) }),
+    migrationDialect,
     describeTables,
+    checkIntegrity: async () => [],
     dropIndexes,
     describeViolation,
     async restore({ tables, assertEmpty, load }) {
-      const db = new Kysely<Tables>({
-        dialect: dialect({ pool: pool(server, migrationLimits) }),
-      });
+      const db = new Kysely<Tables>({ dialect: migrationDialect() });
       try {
         await db.transaction().execute(async (db) => {
           await lockTables(db, tables);

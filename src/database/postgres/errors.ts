@@ -1,4 +1,5 @@
 import { Problem, unavailable } from '../../core/errors.ts';
+import { tooManyWrites } from '../write-limits.ts';
 
 /** The SQLSTATE from the server, or the system error code of a failed connection. */
 export const codeOf = (error: unknown) =>
@@ -43,8 +44,7 @@ export function explainError(error: unknown): Problem | undefined {
       error,
     );
   }
-  if (code === '55P03')
-    return unavailable('Too many requests are changing the same data. Try again shortly.', 1, error);
+  if (code === '55P03') return tooManyWrites(error);
   if (code === '26000' || code === '42P05') {
     return new Problem(
       'internal',

@@ -54,7 +54,7 @@ export function sqliteEngine(
   file: string,
   report: Report = () => {},
   settings: CompilerSettings = { baseUrl: '' },
-): Engine {
+): Engine & Required<Pick<Engine, 'singleWriter'>> {
   const dialect = (driver: SqliteDriver) => createDialect(driver, settings);
   const guard = new FileGuard(file, report);
   const open = (readonly: boolean) => {
@@ -141,16 +141,9 @@ export function sqliteEngine(
     dryRun: {
       async copy() {
         const copy = await copyDatabase(file, copier);
-        const { singleWriter, close } = sqliteEngine(copy.file, undefined, settings);
-        return {
-          dialect: (singleWriter as NonNullable<typeof singleWriter>).bulk,
-          async remove() {
-            await close();
-            copy.remove();
-          },
-        };
+        const { db, close } = openAlone(copy.file, 'bulk', settings);
+        return { db, close: () => close().then(copy.remove) };
       },
-      removeOldCopies: () => removeOldCopies(file),
     },
     createIfMissing() {
       try {
@@ -158,6 +151,7 @@ export function sqliteEngine(
       } catch (error) {
         throw error instanceof UsageError ? error : cannotUse(file, error);
       }
+      removeOldCopies(file);
     },
     exists: () => hasContent(file),
     describeTables,
@@ -198,11 +192,9 @@ export function sqliteEngine(
 }
 
 /** Opens another file with a single connection that writes, in this thread or in a worker. */
-function openAlone(file: string, workload: 'write' | 'bulk') {
-  const { dialects, singleWriter, close } = sqliteEngine(file);
-  const db = new Kysely<Tables>({
-    dialect: workload === 'write' || !singleWriter ? dialects.write : singleWriter.bulk,
-  });
+function openAlone(file: string, workload: 'write' | 'bulk', settings?: CompilerSettings) {
+  const { dialects, singleWriter, close } = sqliteEngine(file, undefined, settings);
+  const db = new Kysely<Tables>({ dialect: workload === 'write' ? dialects.write : singleWriter.bulk });
   return {
     db,
     async close() {
