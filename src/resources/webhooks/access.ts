@@ -11,10 +11,6 @@ const readScopes = [...new Set(Object.values(subjects).map(({ scope }) => scope)
 /** The read scopes of a key. A webhook keeps those of the key that created it. */
 export const readScopesOf = ({ scopes }: Key): Scope[] => readScopes.filter((scope) => grants(scopes, scope));
 
-/** The event types that the patterns stand for. */
-const expandTypes = (patterns: readonly string[]): string[] =>
-  typeNames.filter((type) => patterns.some((pattern) => matches(pattern, type)));
-
 /** Returns whether an event has one of the types that the patterns stand for, in `type` or in `also`, which is JSON. */
 export function matchesTypes(
   patterns: readonly string[],
@@ -35,7 +31,7 @@ const matches = (pattern: string, type: string) =>
 /** Throws unless the webhook can send events for each of its types. */
 export function assertTypesReadable({ types, scopes }: Pick<Webhook, 'types' | 'scopes'>): void {
   const unknown = types.flatMap((pattern, index) =>
-    expandTypes([pattern]).length === 0 ? [{ pattern, index }] : [],
+    typeNames.some((type) => matches(pattern, type)) ? [] : [{ pattern, index }],
   );
   if (unknown.length > 0) {
     throw invalidBody(

@@ -233,7 +233,9 @@ async function recordHealth(db: Transaction<Tables>, id: string, results: readon
     .select([...webhookColumns, 'failures', 'throttled_until'])
     .where('id', '=', id)
     .executeTakeFirst();
-  if (!row) return;
+  const moment = results.at(-1)?.moment;
+  if (!row || !moment) return;
+  const { now } = moment;
   let { failing_since, failures, throttled_until } = row;
   let hasRecovered = false;
   for (const { outcome, moment } of results) {
@@ -243,7 +245,6 @@ async function recordHealth(db: Transaction<Tables>, id: string, results: readon
     failures = isSuccess ? 0 : failures + 1;
     if (outcome.status === 'pending') throttled_until = outcome.throttled_until ?? throttled_until;
   }
-  const now = results.at(-1)?.moment.now ?? '';
   const isChanged =
     failing_since !== row.failing_since ||
     failures !== row.failures ||
@@ -254,8 +255,7 @@ async function recordHealth(db: Transaction<Tables>, id: string, results: readon
   }
   if (hasRecovered) await retryNow(db, id, now);
   const reason = reasonToDisable(results, failing_since, now);
-  const moment = results.at(-1)?.moment;
-  if (reason !== undefined && moment && row.status === 'enabled') {
+  if (reason !== undefined && row.status === 'enabled') {
     await disableWebhook(db, { ...webhookOf(row), failing_since }, reason, moment);
   }
 }

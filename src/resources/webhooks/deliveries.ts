@@ -35,25 +35,10 @@ export async function getDelivery(db: Kysely<Tables>, webhook_id: string, id: st
 
 const deliveryColumns = Object.keys(Delivery.properties) as (keyof Delivery)[];
 
-type EventOfDelivery = Pick<
-  Tables['webhook_deliveries'],
-  'event_id' | 'event_type' | 'sequence' | 'subject_id' | 'payload'
->;
-
-/** A new delivery that is due at once. */
-export const newDelivery = (
-  webhook_id: string,
-  { event_id, event_type, sequence, subject_id, payload }: EventOfDelivery,
-  now: string,
-): Tables['webhook_deliveries'] => ({
+/** The columns of a new delivery that is due at once, besides those of its webhook and event. */
+export const newDelivery = (now: string) => ({
   id: newId('delivery'),
-  webhook_id,
-  event_id,
-  event_type,
-  sequence,
-  subject_id,
-  payload,
-  status: 'pending',
+  status: 'pending' as const,
   attempts: 0,
   created_at: now,
   last_attempt_at: null,
@@ -85,7 +70,7 @@ export async function redeliver(
     .where('webhook_id', '=', webhook_id)
     .executeTakeFirstOrThrow(() => notFound('delivery', id));
   if (original.next_attempt_at !== null) throw stillPending(id);
-  const delivery = newDelivery(webhook_id, original, now);
+  const delivery = { ...original, ...newDelivery(now) };
   await insertRows(db, 'webhook_deliveries', [delivery]);
   return getDelivery(db, webhook_id, delivery.id);
 }
@@ -104,22 +89,20 @@ export async function createTest(
 ): Promise<Claim> {
   const { now } = change;
   const event = sampleEvent(change, baseUrl);
-  const delivery = newDelivery(
-    id,
-    {
-      event_id: event.id,
-      event_type: event.type,
-      sequence: null,
-      subject_id: null,
-      payload: JSON.stringify({ ...event, timestamp: now }),
-    },
-    now,
-  );
   const claimed_until = later(now, leaseSeconds);
-  await insertRows(db, 'webhook_deliveries', [
-    { ...delivery, claimed_until, next_attempt_at: claimed_until },
-  ]);
-  return { ...delivery, claimed_until };
+  const delivery = {
+    ...newDelivery(now),
+    webhook_id: id,
+    event_id: event.id,
+    event_type: event.type,
+    sequence: null,
+    subject_id: null,
+    payload: JSON.stringify({ ...event, timestamp: now }),
+    claimed_until,
+    next_attempt_at: claimed_until,
+  };
+  await insertRows(db, 'webhook_deliveries', [delivery]);
+  return delivery;
 }
 
 /**

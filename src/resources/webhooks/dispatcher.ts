@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { type Clock, momentOf } from '../../core/clock.ts';
 import { unavailable } from '../../core/errors.ts';
 import type { Database } from '../../database/open.ts';
@@ -84,7 +84,7 @@ export function createDispatcher({
 
   /** Whether a webhook has failed in this round, so that the round is repeated. */
   let hasErrors = false;
-  const fanOut = createFanOut(database, (error) => {
+  const createDeliveries = createFanOut(database, (error) => {
     hasErrors = true;
     onError(error);
   });
@@ -96,21 +96,15 @@ export function createDispatcher({
     if (seen?.version === version && (seen.nextDueAt === null || seen.nextDueAt > now)) return;
     const webhooks = await listActiveWebhooks(database.db);
     watchEvents(webhooks.length > 0);
-    forgetInactive(webhooks);
+    const active = new Set(webhooks.map(({ id }) => id));
+    for (const id of blocked) if (!active.has(id)) blocked.delete(id);
     counts.pending = webhooks.reduce((sum, { pending }) => sum + pending, 0);
     hasErrors = false;
-    const hasMore = await fanOut.advance(webhooks, versions.events, now);
+    const hasMore = await createDeliveries(webhooks, versions.events, now);
     await sendDue(webhooks, now);
     const next = earliest(webhooks.flatMap((webhook) => nextDueAt(webhook, now, pollMs)));
     seen = hasMore || hasErrors ? undefined : { version, nextDueAt: next };
     if (hasMore) wake();
-  }
-
-  /** Forgets webhooks that were deleted or disabled. */
-  function forgetInactive(webhooks: readonly ActiveWebhook[]): void {
-    const active = new Set(webhooks.map(({ id }) => id));
-    fanOut.forgetExcept(active);
-    for (const id of blocked) if (!active.has(id)) blocked.delete(id);
   }
 
   let unwatch: (() => void) | undefined;
@@ -260,9 +254,7 @@ export function createDispatcher({
       timer = undefined;
       await running;
       watchEvents(false);
-      const timeout = AbortSignal.timeout(maxStopMs);
-      const ended = Promise.all(inFlight.values());
-      await Promise.race([ended, new Promise((resolve) => timeout.addEventListener('abort', resolve))]);
+      await Promise.race([Promise.all(inFlight.values()), wait(maxStopMs, undefined, { ref: false })]);
       const claims = [...inFlight.keys()];
       abort.abort();
       sender.close();

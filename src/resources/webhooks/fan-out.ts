@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import type { Insertable, Kysely } from 'kysely';
 import type { Database } from '../../database/open.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import { createPacer } from '../../formats/pace.ts';
@@ -31,33 +31,31 @@ export function createFanOut(database: Database, onError: (error: unknown) => vo
    */
   const scanned = new Map<string, { version: number; from: number; upTo: number }>();
 
-  return {
-    /** Forgets webhooks that were deleted or disabled. */
-    forgetExcept(active: ReadonlySet<string>): void {
-      for (const id of scanned.keys()) if (!active.has(id)) scanned.delete(id);
-    },
-
-    /** Creates the deliveries of new events. `head` is the latest sequence number. Returns whether there is more to do. */
-    async advance(webhooks: readonly Positioned[], head: number, now: string): Promise<boolean> {
-      const candidates = webhooks.flatMap((webhook) => {
-        const { id, version, last_sequence } = webhook;
-        const known = scanned.get(id);
-        const isKnown = known?.version === version && known.from === last_sequence;
-        const from = isKnown ? known.upTo : last_sequence;
-        return from < head ? [{ ...webhook, from }] : [];
-      });
-      const progress = await fanOut(database, candidates, head, now, onError);
-      let hasMore = false;
-      for (const { id, version, last_sequence, from } of candidates) {
-        const result = progress.get(id);
-        // It could not be matched or stored, so the next round tries again.
-        if (!result) continue;
-        const { upTo, created } = result;
-        scanned.set(id, { version, from: created > 0 ? upTo : last_sequence, upTo });
-        hasMore ||= created > 0 || (upTo > from && upTo < head);
-      }
-      return hasMore;
-    },
+  /**
+   * Creates the deliveries of new events for all enabled webhooks. `head` is the latest sequence number. Returns whether
+   * there is more to do.
+   */
+  return async (webhooks: readonly Positioned[], head: number, now: string): Promise<boolean> => {
+    const enabled = new Set(webhooks.map(({ id }) => id));
+    for (const id of scanned.keys()) if (!enabled.has(id)) scanned.delete(id);
+    const candidates = webhooks.flatMap((webhook) => {
+      const { id, version, last_sequence } = webhook;
+      const known = scanned.get(id);
+      const isKnown = known?.version === version && known.from === last_sequence;
+      const from = isKnown ? known.upTo : last_sequence;
+      return from < head ? [{ ...webhook, from }] : [];
+    });
+    const progress = await fanOut(database, candidates, head, now, onError);
+    let hasMore = false;
+    for (const { id, version, last_sequence, from } of candidates) {
+      const result = progress.get(id);
+      // It could not be matched or stored, so the next round tries again.
+      if (!result) continue;
+      const { upTo, created } = result;
+      scanned.set(id, { version, from: created > 0 ? upTo : last_sequence, upTo });
+      hasMore ||= created > 0 || (upTo > from && upTo < head);
+    }
+    return hasMore;
   };
 }
 
@@ -134,39 +132,24 @@ async function storeMatches(
 ): Promise<Map<string, Progress>> {
   // In the order of ids, so that instances that store at the same time do not deadlock.
   const inOrder = matches.toSorted((a, b) => (a.webhook.id < b.webhook.id ? -1 : 1));
-  const moved = await database.write(async (db) => {
-    const moved: Match[] = [];
-    for (const match of inOrder) {
-      const { id, version, last_sequence } = match.webhook;
-      const { rows } = await movePosition(db, { id, version, last_sequence, upTo: match.upTo });
-      if (rows.length > 0) moved.push(match);
+  return database.write(async (db) => {
+    const progress = new Map<string, Progress>();
+    const deliveries: Insertable<Tables['webhook_deliveries']>[] = [];
+    for (const { webhook, upTo, events } of inOrder) {
+      const { id: webhook_id, version, last_sequence } = webhook;
+      const { rows } = await movePosition(db, { id: webhook_id, version, last_sequence, upTo });
+      const isMoved = rows.length > 0;
+      const result = isMoved ? { upTo, created: events.length } : { upTo: last_sequence, created: 0 };
+      progress.set(webhook_id, result);
+      if (!isMoved) continue;
+      for (const { id: event_id, type: event_type, sequence, subject_id } of events) {
+        const event = { event_id, event_type, sequence, subject_id, payload: null };
+        deliveries.push({ ...newDelivery(now), webhook_id, ...event });
+      }
     }
-    const deliveries = moved.flatMap(({ webhook, events }) =>
-      events.map((event) =>
-        newDelivery(
-          webhook.id,
-          {
-            event_id: event.id,
-            event_type: event.type,
-            sequence: event.sequence,
-            subject_id: event.subject_id,
-            payload: null,
-          },
-          now,
-        ),
-      ),
-    );
     await insertRows(db, 'webhook_deliveries', deliveries);
-    return new Set(moved);
+    return progress;
   });
-  return new Map(
-    matches.map((match) => {
-      const { webhook, upTo, events } = match;
-      const isMoved = moved.has(match);
-      const result = isMoved ? { upTo, created: events.length } : { upTo: webhook.last_sequence, created: 0 };
-      return [webhook.id, result];
-    }),
-  );
 }
 
 /** Another instance may have moved the position. Then it has also created the deliveries. */

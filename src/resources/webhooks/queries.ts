@@ -9,16 +9,17 @@ import type { List } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
 import type { Tables } from '../../store/tables.ts';
 import { bySystem, type Change, type Differences } from '../../store/writes/change.ts';
-import { addEvent, type Subject } from '../../store/writes/events.ts';
+import type { Subject } from '../../store/writes/events.ts';
 import {
   differencesBetween,
   type EventOptions,
   recordChanges,
   recordCreated,
-  recordHistory,
+  recordDeleted,
 } from '../../store/writes/history.ts';
 import { lockTables } from '../../store/writes/locks.ts';
-import { countAllRows, notBefore } from '../../store/writes/rows.ts';
+import { countAllRows, deleteRow, notBefore } from '../../store/writes/rows.ts';
+import { dataVersion } from '../../store/writes/table-versions.ts';
 import { withProjectIds } from '../keys/queries.ts';
 import type { Key } from '../keys/schema.ts';
 import { readScopesOf } from './access.ts';
@@ -74,11 +75,6 @@ export async function createWebhook(
   if ((await countAllRows(db, 'webhooks')) >= maxWebhooks) throw tooManyWebhooks(maxWebhooks);
   const id = newId('webhook');
   const secret = newWebhookSecret();
-  const { version: last_sequence } = await db
-    .selectFrom('data_versions')
-    .select('version')
-    .where('table_name', '=', 'events')
-    .executeTakeFirstOrThrow();
   const row = {
     id,
     ...storedFields(WebhookInput, await withOwnProjects(db, input, actor)),
@@ -88,7 +84,7 @@ export async function createWebhook(
     secret,
     previous_secret: null,
     previous_until: null,
-    last_sequence,
+    last_sequence: await dataVersion(db, ['events']),
     failures: 0,
     throttled_until: null,
     ...newStamps(change.now),
@@ -167,19 +163,10 @@ export async function deleteWebhook(
   current: Webhook,
   change: Change,
 ): Promise<void> {
-  const { id, url, version } = current;
   await lockTables(db, 'webhook_deliveries');
-  await db.deleteFrom('webhook_deliveries').where('webhook_id', '=', id).execute();
-  const { numDeletedRows } = await db
-    .deleteFrom('webhooks')
-    .where('id', '=', id)
-    .where('version', '=', version)
-    .executeTakeFirst();
-  if (numDeletedRows === 0n) throw new WriteConflict();
-  const differences = { deleted: { from: url, to: null } };
-  await recordHistory(db, [{ subject_id: id, at: change.now, differences }], change);
-  const given = { data: current };
-  addEvent(db, { subject: webhookSubject, subject_id: id, at: change.now, change, differences, given });
+  await db.deleteFrom('webhook_deliveries').where('webhook_id', '=', current.id).execute();
+  await deleteRow(db, 'webhooks', current);
+  await recordDeleted(db, webhookSubject, current.id, current, change);
 }
 
 /** Sends the events after a sequence number again, as far as they are stored. */

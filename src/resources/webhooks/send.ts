@@ -16,17 +16,14 @@ export type Attempt = {
   latency_ms: number;
 };
 
-export type Sender = Pick<Targets, 'rejection'> & {
-  send(message: Message, signal?: AbortSignal): Promise<Attempt>;
-  close(): void;
-};
+export type Sender = ReturnType<typeof createSender>;
 
 const maxResponseBytes = 65_536;
 const maxExcerptBytes = 1_024;
 
 /** Sends messages by HTTP: one attempt, limited in time and in the bytes it reads, without following redirects. */
-export function createSender(targets: Targets, timeoutMs = 15_000): Sender {
-  const transport = memoize(openTransport);
+export function createSender(targets: Targets, timeoutMs = 15_000) {
+  let transport: ReturnType<typeof openTransport> | undefined;
 
   async function send({ url, headers, body }: Message, signal?: AbortSignal): Promise<Attempt> {
     const started = performance.now();
@@ -38,11 +35,11 @@ export function createSender(targets: Targets, timeoutMs = 15_000): Sender {
   }
 
   async function attempt(target: URL, headers: Message['headers'], body: string, signal?: AbortSignal) {
-    const { request, agents } = await transport();
-    const isSecure = target.protocol === 'https:';
+    transport ??= openTransport();
+    const { request, agent } = (await transport)[target.protocol === 'https:' ? 'https' : 'http'];
     const options = {
       method: 'POST',
-      agent: isSecure ? agents.https : agents.http,
+      agent,
       lookup: targets.lookup,
       ...(signal && { signal }),
       headers: {
@@ -52,7 +49,7 @@ export function createSender(targets: Targets, timeoutMs = 15_000): Sender {
         ...headers,
       },
     };
-    const start = () => exchange(request[isSecure ? 'https' : 'http'](target, options), body, timeoutMs);
+    const start = () => exchange(request(target, options), body, timeoutMs);
     const first = await start();
     // A receiver may close an idle connection just when it is used again. Nothing was processed then.
     return first.isStaleConnection ? start() : first;
@@ -62,7 +59,10 @@ export function createSender(targets: Targets, timeoutMs = 15_000): Sender {
     rejection: targets.rejection,
     send,
     close: () =>
-      void transport.existing?.then(({ agents }) => Object.values(agents).map((agent) => agent.destroy())),
+      void transport?.then(({ http, https }) => {
+        http.agent.destroy();
+        https.agent.destroy();
+      }),
   };
 }
 
@@ -160,15 +160,7 @@ async function openTransport() {
   const [http, https] = await Promise.all([import('node:http'), import('node:https')]);
   const options = { keepAlive: true, timeout: 60_000 };
   return {
-    request: { http: http.request, https: https.request },
-    agents: { http: new http.Agent(options), https: new https.Agent(options) },
+    http: { request: http.request, agent: new http.Agent(options) },
+    https: { request: https.request, agent: new https.Agent(options) },
   };
-}
-
-function memoize<T>(create: () => Promise<T>): (() => Promise<T>) & { existing?: Promise<T> } {
-  const get: (() => Promise<T>) & { existing?: Promise<T> } = () => {
-    get.existing ??= create();
-    return get.existing;
-  };
-  return get;
 }

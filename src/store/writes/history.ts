@@ -89,12 +89,12 @@ export async function recordDeleted(
   db: Transaction<Tables>,
   subject: Subject,
   subject_id: string,
-  data: { name?: string; key?: string; project_id?: string },
+  data: { name?: string; key?: string; url?: string; project_id?: string },
   change: Change,
 ): Promise<void> {
-  const { key = null, name } = data;
+  const { key = null, name, url } = data;
   const project_id = data.project_id ?? (subject.type === 'project' ? subject_id : null);
-  const differences = { deleted: { from: key ?? name ?? null, to: null } };
+  const differences = { deleted: { from: key ?? name ?? url ?? null, to: null } };
   await recordHistory(db, [{ subject_id, at: change.now, differences }], change);
   const given = { data, key, project_id };
   addEvent(db, { subject, subject_id, at: change.now, change, differences, given });
