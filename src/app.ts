@@ -13,7 +13,7 @@ import { installResponseCache } from './http/cache/response-cache.ts';
 import type { App } from './http/fastify.ts';
 import { watchConnections } from './http/ops/connections.ts';
 import { healthRoutes, type Readiness, rejectUnlessReady } from './http/ops/health.ts';
-import { installLoadMonitor } from './http/ops/load-shedding.ts';
+import { createLoadMonitor } from './http/ops/load-shedding.ts';
 import { logBackgroundError, logOptions, logRequests } from './http/ops/logging.ts';
 import { metricsRoute } from './http/ops/metrics.ts';
 import { createOrganizationClock } from './http/ops/organization-clock.ts';
@@ -133,8 +133,6 @@ function installMiddleware(app: App, { database, readiness, tracing }: Service):
   tracing?.install(app);
   drainRejectedRequests(app);
   rejectMalformedRequests(app);
-  watchConnections(app);
-  installLoadMonitor(app);
   logRequests(app);
   installBodyParsers(app);
   acceptFiles(app, fileTypes);
@@ -164,6 +162,8 @@ function decorateApp(app: App, { config, database, clock: serviceClock, tracing 
   app.decorate('organizationClock', organizationClock);
   app.decorate('responseHeaders', responseHeaders(config));
   app.decorate('listSpool', createSpool());
+  app.decorate('connections', watchConnections(app.server));
+  app.decorate('load', createLoadMonitor(config.max_concurrent_requests));
   app.decorate('baseUrl', config.base_url ?? '');
   // Events may be written before the `onListen` hooks run, which Fastify does not wait for.
   database.setBaseUrl(baseUrlOf(config));

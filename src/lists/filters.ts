@@ -6,7 +6,7 @@ import { containsText } from '../database/sql/functions.ts';
 type Condition = Expression<SqlBool>;
 
 /** The SQL condition of each filter. A missing filter is a compile error. */
-export type Conditions<Filters> = {
+type Conditions<Filters> = {
   [Name in keyof Filters]-?: (value: Exclude<Filters[Name], undefined>) => Condition;
 };
 

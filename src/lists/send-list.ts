@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely';
 import { dayKey } from '../core/clock.ts';
 import { version as program } from '../core/version.ts';
 import type { Snapshot } from '../database/open.ts';
+import { countLines } from '../database/sql/lines.ts';
 import { matchRequestEtag, sendNotModified } from '../http/response/etag.ts';
 import { sendWithContentEtag } from '../http/response/resource.ts';
 import type { TableName, Tables } from '../store/tables.ts';
@@ -120,7 +121,7 @@ export async function exportList(
   await rejectTooManyRows(snapshot.db, listRequest);
   const rest = readWhole(snapshot.db, listRequest, undefined, onProgress);
   // An export has a single reader, so its temporary file is not limited.
-  const spool = createSpool({ maxBytes: Number.POSITIVE_INFINITY });
+  const spool = { ...createSpool(), maxBytes: Number.POSITIVE_INFINITY };
   return streamList(spool, { start: '', rest, snapshot, openedAt }, packOf(listRequest));
 }
 
@@ -188,12 +189,6 @@ function linesWriter(listRequest: ListRequest, position: number) {
   if (format.rows && !list.ranked) return format.rows;
   const write = rowWriter(listRequest, position);
   return (lines: string) => lines.split('\n').map(write).join('');
-}
-
-function countLines(lines: string): number {
-  let count = 1;
-  for (let end = lines.indexOf('\n'); end !== -1; end = lines.indexOf('\n', end + 1)) count++;
-  return count;
 }
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);

@@ -8,29 +8,23 @@ import type { Snapshot } from '../database/open.ts';
  * The temporary files of slow readers. An open snapshot keeps the database from removing old row versions, so the list
  * of a slow reader moves to a file, and the reader continues from the file.
  */
-export type Spool = {
+export const createSpool = () => ({
   /** How long a snapshot can stay open before the rest of its list moves to a file. */
-  maxSnapshotMs: number;
+  maxSnapshotMs: 2000,
   /** The total size of all files. Above it the slowest reader is dropped. */
-  maxBytes: number;
-  maxFiles: number;
+  maxBytes: 1024 ** 3,
+  maxFiles: 256,
   /** All readers of a whole list, from a snapshot or from a file. */
-  readers: Set<Reader>;
-};
+  readers: new Set<Reader>(),
+});
+
+type Spool = ReturnType<typeof createSpool>;
 
 declare module 'fastify' {
   interface FastifyInstance {
     listSpool: Spool;
   }
 }
-
-export const createSpool = (limits: Partial<Spool> = {}): Spool => ({
-  maxSnapshotMs: 2000,
-  maxBytes: 1024 ** 3,
-  maxFiles: 256,
-  readers: new Set(),
-  ...limits,
-});
 
 type Source = {
   /** The part of the list that is already read. */

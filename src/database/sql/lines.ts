@@ -19,6 +19,12 @@ export function nextSliceRows(lastTexts: readonly string[], maxRows: number): nu
   return Math.max(1, Math.min(fitting, maxRows, 2 * lastTexts.length));
 }
 
+export function countLines(lines: string): number {
+  let count = 1;
+  for (let end = lines.indexOf('\n'); end !== -1; end = lines.indexOf('\n', end + 1)) count++;
+  return count;
+}
+
 /**
  * Streams a query with one text column, `line`, whose values contain no line feeds. Each result contains one or more lines,
  * separated by line feeds: sending rows one by one from a worker thread takes as long as reading them.

@@ -35,7 +35,7 @@ export function installAuth(app: FastifyInstance): void {
   app.addHook('onClose', () => app.keyUsage.flush());
 
   app.decorate('keyCache', createKeyCache(app.database));
-  app.decorate('keyLimits', keyLimits(app.config, rateLimiter('key')));
+  app.decorate('keyLimits', keyLimits(app.config));
   const rejectKey = createKeyRejection(app);
   app.decorate('authenticate', async (request, secret) => {
     const key = await findKey(request, secret);

@@ -7,18 +7,15 @@ import { lockTables } from '../../store/writes/locks.ts';
 
 const minute = 60_000;
 
-export type KeyUsage = {
-  recordUse(key: Key, moment: Moment): void;
-  /** Stores the recorded uses. It never throws: a use that was not stored is recorded again with the next request. */
-  flush(): Promise<void>;
-};
+export type KeyUsage = ReturnType<typeof createKeyUsage>;
 
 /** Updates `last_used_at` in batches, once a minute, instead of with a write per request. */
-export function createKeyUsage(database: Database, onError: (error: unknown) => void): KeyUsage {
+export function createKeyUsage(database: Database, onError: (error: unknown) => void) {
   const uses = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
 
-  async function flush() {
+  /** Stores the recorded uses. It never throws: a use that was not stored is recorded again with the next request. */
+  async function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
     if (uses.size === 0) return;
@@ -28,7 +25,7 @@ export function createKeyUsage(database: Database, onError: (error: unknown) => 
   }
 
   return {
-    recordUse({ id, last_used_at }, { now }) {
+    recordUse({ id, last_used_at }: Key, { now }: Moment): void {
       if (last_used_at !== null && last_used_at > minuteBefore(now)) return;
       uses.set(id, now);
       timer ??= setTimeout(flush, minute).unref();

@@ -3,14 +3,7 @@ import { Problem } from '../../core/errors.ts';
 import type { Key } from '../../resources/keys/schema.ts';
 
 /** The decision about one request, and the rate limit headers of its response. */
-export type RateLimitResult = { isAllowed: boolean; headers: Readonly<Record<string, string>> };
-
-export type RateLimiter = {
-  /** Charges `id` one request; a `perMinute` of 0 means no limit. A rejected request costs nothing. */
-  charge(id: string, perMinute: number, now: number): RateLimitResult;
-  /** Returns one request to `id`, because a 304 is free. */
-  refund(id: string, perMinute: number, now: number): RateLimitResult;
-};
+type RateLimitResult = { isAllowed: boolean; headers: Readonly<Record<string, string>> };
 
 /**
  * Two limits in one: `used` counts requests in the one-minute window that began at `began_at`. `spent` is the used part
@@ -28,7 +21,7 @@ export const burstOf = (perMinute: number) => Math.min(perMinute, Math.max(200, 
  * Counts requests in memory, for at most `maxTracked` ids. When there are more, the ids with the oldest window are
  * evicted. `name` is the policy name in the headers (draft-ietf-httpapi-ratelimit-headers).
  */
-export function rateLimiter(name: string, maxTracked = 10_000): RateLimiter {
+export function rateLimiter(name: string, maxTracked = 10_000) {
   // Ordered by the start of the window.
   const buckets = new Map<string, Bucket>();
 
@@ -61,7 +54,8 @@ export function rateLimiter(name: string, maxTracked = 10_000): RateLimiter {
   });
 
   return {
-    charge(id, perMinute, now) {
+    /** Charges `id` one request; a `perMinute` of 0 means no limit. A rejected request costs nothing. */
+    charge(id: string, perMinute: number, now: number): RateLimitResult {
       if (perMinute === 0) return unlimited;
       const bucket = bucketFor(id, now);
       const refillMs = minute / perMinute;
@@ -85,7 +79,8 @@ export function rateLimiter(name: string, maxTracked = 10_000): RateLimiter {
       return { isAllowed: false, headers };
     },
 
-    refund(id, perMinute, now) {
+    /** Returns one request to `id`, because a 304 is free. */
+    refund(id: string, perMinute: number, now: number): RateLimitResult {
       if (perMinute === 0) return unlimited;
       const bucket = bucketFor(id, now);
       if (bucket.used > 0 && now >= bucket.began_at) {
@@ -101,7 +96,8 @@ const spentAt = ({ spent, spent_at }: Bucket, refillMs: number, now: number) =>
   Math.max(0, spent - Math.max(0, now - spent_at) / refillMs);
 
 /** Rate limits per key: the key's own limit or the default of the service. */
-export function keyLimits({ rate_limit }: Config, limiter: RateLimiter) {
+export function keyLimits({ rate_limit }: Config) {
+  const limiter = rateLimiter('key');
   return {
     charge: (key: Key, now: number) => limiter.charge(key.id, limitOf(key, rate_limit), now),
     refund: (key: Key, now: number) => limiter.refund(key.id, limitOf(key, rate_limit), now),

@@ -1,16 +1,13 @@
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+
+export type Connections = ReturnType<typeof watchConnections>;
 
 /** The open connections, and the totals of all connections. The work happens per connection and per read, not per request. */
-export type Connections = {
-  readonly open: ReadonlySet<Socket>;
-  totals(): { received: number; sent: number };
-};
-
-export function watchConnections(app: FastifyInstance): void {
+export function watchConnections(server: Server) {
   const open = new Set<Socket>();
   const closed = { received: 0, sent: 0 };
-  app.server.on('connection', (socket: Socket) => {
+  server.on('connection', (socket: Socket) => {
     open.add(socket);
     socket.once('close', () => {
       open.delete(socket);
@@ -18,7 +15,7 @@ export function watchConnections(app: FastifyInstance): void {
       closed.sent += socket.bytesWritten;
     });
   });
-  app.decorate('connections', {
+  return {
     open,
     totals() {
       let { received, sent } = closed;
@@ -28,5 +25,5 @@ export function watchConnections(app: FastifyInstance): void {
       }
       return { received, sent };
     },
-  });
+  };
 }

@@ -1,29 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyInstance } from 'fastify';
 import { unavailable } from '../../core/errors.ts';
 
-/**
- * Counts the work of the service and decides when to shed load. A request that outlives its client is wasted work, so
- * requests beyond the service's capacity are rejected early, while that is cheap.
- */
-export type Load = {
-  /** Requests whose response has not ended. */
-  readonly inFlight: number;
-  /** Requests the service works on: neither those whose body is still arriving, nor those whose response is being read. */
-  readonly active: number;
-  /** The total number of rejected requests. */
-  readonly shed: number;
-  /** How long requests have been rejected without a pause. */
-  readonly sheddingSeconds: number;
-  /** Counts a request until its response begins or its client disconnects. */
-  admit(request: IncomingMessage, response: ServerResponse, client: string): void;
-  /** Checked for each request before it is admitted. */
-  admits(client: string): boolean;
-  /** Queues the function that sends a rejection. Returns false if the queue is full. */
-  reject(sendRejection: () => void): boolean;
-  /** Resolves when no request is in flight. */
-  idle(): Promise<void>;
-};
+export type Load = ReturnType<typeof createLoadMonitor>;
 
 /** All requests whose key is not known yet count as one client, because anybody can invent keys. */
 export const unknownClient = '';
@@ -64,7 +42,12 @@ const maxQueuedRejections = 10_000;
 /** Without a rejection for this long, the service no longer sheds load. */
 const sheddingPauseMs = 10_000;
 
-export function createLoadMonitor(maxConcurrency: number, now: () => number = () => performance.now()): Load {
+/**
+ * Counts the work of the service and decides when to shed load. A request that outlives its client is wasted work, so
+ * requests beyond the service's capacity are rejected early, while that is cheap. The fast path decides which requests are
+ * admitted, and counts them.
+ */
+export function createLoadMonitor(maxConcurrency: number, now: () => number = () => performance.now()) {
   const active = new Set<ServerResponse>();
   const activeByClient = new Map<string, number>();
   const queuedRejections: (() => void)[] = [];
@@ -121,19 +104,24 @@ export function createLoadMonitor(maxConcurrency: number, now: () => number = ()
   }
 
   return {
-    get inFlight() {
+    /** Requests whose response has not ended. */
+    get inFlight(): number {
       return inFlight;
     },
-    get active() {
+    /** Requests the service works on: neither those whose body is still arriving, nor those whose response is being read. */
+    get active(): number {
       return active.size;
     },
-    get shed() {
+    /** The total number of rejected requests. */
+    get shed(): number {
       return shed;
     },
-    get sheddingSeconds() {
+    /** How long requests have been rejected without a pause. */
+    get sheddingSeconds(): number {
       return now() < shedding.until ? (now() - shedding.from) / 1000 : 0;
     },
-    admit(request, response, client) {
+    /** Counts a request until its response begins or its client disconnects. */
+    admit(request: IncomingMessage, response: ServerResponse, client: string): void {
       if (response.closed) return;
       inFlight++;
       // Emitted for every response that begins, whoever sends it: see `createServer`.
@@ -145,14 +133,16 @@ export function createLoadMonitor(maxConcurrency: number, now: () => number = ()
       if (hasBody(request)) request.once('end', () => begin(response, client));
       else begin(response, client);
     },
-    admits(client) {
+    /** Checked for each request before it is admitted. */
+    admits(client: string): boolean {
       tickStart ??= startTick();
       const time = now();
       if (active.size >= maxConcurrency || activeOf(client) >= maxConcurrency * maxShare) return false;
       if (time - tickStart <= maxLoopBusyMs && !waitsTooLong(time)) return true;
       return client !== unknownClient && activeOf(client) < minShare;
     },
-    reject(sendRejection) {
+    /** Queues the function that sends a rejection. Returns false if the queue is full. */
+    reject(sendRejection: () => void): boolean {
       shed++;
       const time = now();
       if (time >= shedding.until) shedding = { from: time, until: 0 };
@@ -161,18 +151,14 @@ export function createLoadMonitor(maxConcurrency: number, now: () => number = ()
       if (queuedRejections.push(sendRejection) === 1) setImmediate(sendRejections);
       return true;
     },
-    idle() {
+    /** Resolves when no request is in flight. */
+    idle(): Promise<void> {
       return new Promise((resolve) => {
         resolveIdle = resolve;
         if (inFlight === 0) resolve();
       });
     },
   };
-}
-
-/** The fast path decides which requests are admitted, and counts them. */
-export function installLoadMonitor(app: FastifyInstance): void {
-  app.decorate('load', createLoadMonitor(app.config.max_concurrent_requests));
 }
 
 export const overloaded = () => unavailable('The service is overloaded. Try again shortly.', 1);

@@ -24,15 +24,8 @@ const maxStreamsPerKey = 200;
 /** How many streams read the past at the same time. */
 const maxCatchingUp = 4;
 
-export type EventFeed = {
-  /** Throws if there are too many streams, in total or of this key. */
-  assertRoom(key: Key): void;
-  /** Sends the events after this number, or from now on, until the stream ends. */
-  follow(stream: EventStream, after: number | undefined): Promise<void>;
-};
-
 /** Reads new events once for all streams of this process. It runs only while there are streams. */
-export function createEventFeed(app: App): EventFeed {
+export function createEventFeed(app: App) {
   const { database, clock, endlessResponses } = app;
   const streams = new Set<EventStream>();
   /** The streams that are not in `streams` yet. */
@@ -78,7 +71,7 @@ export function createEventFeed(app: App): EventFeed {
       for (const slice of slicesOf(events)) {
         for (const event of slice) for (const stream of live) stream.send(event);
         position = slice.at(-1)?.sequence ?? position;
-        await closeSlow([...live]);
+        await closeSlow();
       }
       if (events.length < rows) position = latest;
       rows = nextRows(events);
@@ -149,16 +142,14 @@ export function createEventFeed(app: App): EventFeed {
     if (streams.size === 0) pause();
   }
 
-  async function closeSlow(candidates: readonly EventStream[]): Promise<void> {
+  async function closeSlow(): Promise<void> {
     const isSlow = (stream: EventStream) => live.has(stream) && stream.unsentBytes > maxUnsentBytes;
-    const slow = candidates.filter(isSlow);
+    const slow = [...live].filter(isSlow);
     if (slow.length === 0) return;
-    const timer = new AbortController();
     await Promise.race([
       Promise.all(slow.map((stream) => stream.drained())),
-      setTimeout(maxStallMs, undefined, { signal: timer.signal }).catch(() => {}),
+      setTimeout(maxStallMs, undefined, { ref: false }),
     ]);
-    timer.abort();
     for (const stream of slow.filter(isSlow)) end(stream, 'too_slow');
   }
 
@@ -191,7 +182,8 @@ export function createEventFeed(app: App): EventFeed {
   });
 
   return {
-    assertRoom({ id }) {
+    /** Throws if there are too many streams, in total or of this key. */
+    assertRoom({ id }: Key): void {
       const headers = { 'retry-after': '10' };
       const all = [...streams, ...starting];
       if (all.length >= maxStreams) {
@@ -205,7 +197,8 @@ export function createEventFeed(app: App): EventFeed {
       }
     },
 
-    async follow(stream, after) {
+    /** Sends the events after this number, or from now on, until the stream ends. */
+    async follow(stream: EventStream, after: number | undefined): Promise<void> {
       if (streams.size === 0) {
         starting.add(stream);
         await findPosition().finally(() => starting.delete(stream));

@@ -1,35 +1,18 @@
 import type { ServerResponse } from 'node:http';
+import type { Tables } from '../../store/tables.ts';
 import type { Key } from '../keys/schema.ts';
 import { type EventFilters, hasType, isReadable } from './queries.ts';
 
 /** An event with what decides which streams get it. */
-export type StreamedEvent = {
-  sequence: number;
-  type: string;
-  /** JSON. */
-  also: string;
-  subject_type: string;
-  subject_id: string;
-  project_id: string | null;
-  json: string;
-};
+export type StreamedEvent = Pick<
+  Tables['events'],
+  'sequence' | 'type' | 'also' | 'subject_type' | 'subject_id' | 'project_id'
+> & { json: string };
 
 export type EndReason = 'too_slow' | 'key_changed' | 'service_stopping';
 
 /** The response to one client that follows events. */
-export type EventStream = {
-  key: Key;
-  readonly unsentBytes: number;
-  /** Sends the event if it matches. */
-  send(event: StreamedEvent): void;
-  /** Keeps the connection open. `position` is the number to continue with after a reconnect. */
-  beat(position: number | undefined): void;
-  /** Resolves when all bytes are sent or the client is gone. */
-  drained(): Promise<void>;
-  end(reason: EndReason): void;
-  /** Calls back when the client is gone, at once if it has left already. */
-  onClosed(callback: () => void): void;
-};
+export type EventStream = ReturnType<typeof createEventStream>;
 
 /** How long a client waits before it reconnects. */
 const retryMs = 2_000;
@@ -38,7 +21,7 @@ const retryMs = 2_000;
 const maxEndMs = 5_000;
 
 /** Writes server-sent events to a response. */
-export function createEventStream(response: ServerResponse, key: Key, filters: EventFilters): EventStream {
+export function createEventStream(response: ServerResponse, key: Key, filters: EventFilters) {
   const { after = 0, types, subject, project } = filters;
   const isVisible = isReadable(key);
   const matches = (event: StreamedEvent) =>
@@ -52,20 +35,23 @@ export function createEventStream(response: ServerResponse, key: Key, filters: E
   response.write(`retry: ${retryMs}\n\n`);
   return {
     key,
-    get unsentBytes() {
+    get unsentBytes(): number {
       return response.writableLength;
     },
-    send(event) {
+    /** Sends the event if it matches. */
+    send(event: StreamedEvent): void {
       if (matches(event)) response.write(messageOf(event));
     },
-    beat(position) {
+    /** Keeps the connection open. `position` is the number to continue with after a reconnect. */
+    beat(position: number | undefined): void {
       // A client that is limited to projects must not learn from the number when others change.
       const id =
         position === undefined || key.project_ids !== null ? '' : `id: ${Math.max(position, after)}\n`;
       response.write(`${id}: heartbeat\n\n`);
     },
+    /** Resolves when all bytes are sent or the client is gone. */
     drained: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         if (!response.writableNeedDrain || response.destroyed) return resolve();
         const done = () => {
           response.off('drain', done);
@@ -75,13 +61,14 @@ export function createEventStream(response: ServerResponse, key: Key, filters: E
         response.on('drain', done);
         response.on('close', done);
       }),
-    end(reason) {
+    end(reason: EndReason): void {
       response.end(
         `event: ${reason === 'too_slow' ? 'dropped' : 'closed'}\ndata: {"reason":"${reason}"}\n\n`,
       );
       setTimeout(() => response.destroy(), maxEndMs).unref();
     },
-    onClosed(callback) {
+    /** Calls back when the client is gone, at once if it has left already. */
+    onClosed(callback: () => void): void {
       if (response.destroyed) callback();
       else response.once('close', callback);
     },

@@ -2,23 +2,15 @@ import { type Kysely, sql } from 'kysely';
 import { UsageError } from '../../core/errors.ts';
 import type { Database } from '../../database/open.ts';
 import { jsonRow } from '../../database/sql/functions.ts';
-import { streamLines } from '../../database/sql/lines.ts';
+import { countLines, streamLines } from '../../database/sql/lines.ts';
 import type { StoredTable } from '../../database/tables.ts';
 import { allTables, type Tables } from '../tables.ts';
-import type { Manifest, Section } from './file.ts';
+import type { Section } from './file.ts';
 
 const sliceRows = 500;
 
-export type Dump = Pick<Manifest, 'migrations'> & {
-  tables: AsyncGenerator<Section | { lines: string; count: number }>;
-  end(): Promise<void>;
-};
-
 /** Reads all tables in one snapshot. It changes nothing and blocks no writer. The caller must call `end`. */
-export async function dumpDatabase(
-  database: Database,
-  onProgress: (table: string, rows: number) => void,
-): Promise<Dump> {
+export async function dumpDatabase(database: Database, onProgress: (table: string, rows: number) => void) {
   if ((await database.migrations()).applied.length === 0)
     throw new UsageError(`The database ${database.name} is empty. There is nothing to back up.`);
   const { db, end } = await database.snapshot('stream');
@@ -37,7 +29,7 @@ async function* readTables(
   db: Kysely<Tables>,
   stored: readonly StoredTable[],
   onProgress: (table: string, rows: number) => void,
-): Dump['tables'] {
+): AsyncGenerator<Section | { lines: string; count: number }> {
   for (const name of allTables) {
     const found = stored.find(({ table }) => table === name);
     if (!found) continue;
@@ -63,10 +55,4 @@ function rowsOf(
   const values = columns.map((column) => sql.ref(column));
   const rows = db.selectFrom(table).select(jsonRow(values).$castTo<string>().as('line'));
   return primaryKey.reduce((sorted, column) => sorted.orderBy(sql.ref(column)), rows);
-}
-
-function countLines(lines: string): number {
-  let count = 1;
-  for (let at = lines.indexOf('\n'); at !== -1; at = lines.indexOf('\n', at + 1)) count++;
-  return count;
 }

@@ -8,13 +8,9 @@ import { namedStatement, param } from '../../database/sql/statement.ts';
 import type { StoredTable } from '../../database/tables.ts';
 import { isUnreleased, migrate, migrationNames } from '../migrate.ts';
 import { allTables, type Tables } from '../tables.ts';
-import type { Manifest, Rows } from './file.ts';
+import type { decodeBackup, Rows } from './file.ts';
 
-export type Backup = {
-  manifest: Manifest;
-  tables(): AsyncGenerator<Rows>;
-  damaged(why: string, cause?: unknown): UsageError;
-};
+type Backup = Awaited<ReturnType<typeof decodeBackup>>;
 
 export type RestoreOptions = {
   /** After a loss: table versions that clients may know from before the loss must not be used again. */
