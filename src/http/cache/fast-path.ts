@@ -28,18 +28,21 @@ const maxTurnMs = 20;
 export function installFastPath(app: FastifyInstance, readiness: Readiness): void {
   const turns = createTurns(maxTurnMs);
 
-  /** The only place from which requests reach Fastify: each is counted, or rejected. */
-  function route(pending: PendingRequest): void {
-    const { request, response } = pending;
-    // The client may have disconnected while the request waited for its turn.
-    if (response.closed) return;
-    const client = app.keyCache.recentId(pending.secret) ?? unknownClient;
-    if (!isProbe(request.url) && !app.load.admits(client)) {
-      reject(pending);
-      return;
+  /** Counts a request and returns its client, or rejects it. Every request passes here before it reaches Fastify. */
+  function admit(pending: PendingRequest): string | undefined {
+    const { request, response, secret } = pending;
+    // The client may have disconnected while the request waited for its turn or for the version check.
+    if (response.closed) return undefined;
+    const client = app.keyCache.recentId(secret) ?? unknownClient;
+    if (isProbe(request.url) || app.load.admits(client)) {
+      app.load.admit(request, response, client);
+      return client;
     }
-    app.load.admit(request, response, client);
-    app.routing(request, response);
+    reject(pending);
+    return undefined;
+  }
+  function route(pending: PendingRequest): void {
+    if (admit(pending) !== undefined) app.routing(pending.request, pending.response);
   }
   function reject({ request, response }: PendingRequest): void {
     if (app.load.sheddingSeconds === 0)
@@ -94,15 +97,8 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
    */
   const queues = new Map<string, PendingRequest[]>();
   function enqueueMiss(pending: PendingRequest): void {
-    const { request, response, secret } = pending;
-    // The client may have disconnected during the version check.
-    if (response.closed) return;
-    const client = app.keyCache.recentId(secret) ?? unknownClient;
-    if (!app.load.admits(client)) {
-      reject(pending);
-      return;
-    }
-    app.load.admit(request, response, client);
+    const client = admit(pending);
+    if (client === undefined) return;
     const queue = queues.get(client);
     if (queue) queue.push(pending);
     else if (queues.set(client, [pending]).size === 1) setImmediate(routeNextMiss);

@@ -5,36 +5,37 @@ import { bucketBounds, type Histogram } from './request-histogram.ts';
 type Labels = Record<string, string | number>;
 type Sample = { labels?: Labels; value: number };
 
-export type MetricSources = {
-  app: FastifyInstance;
-  eventLoopDelay: Histogram;
-};
-
 /**
  * All metrics of the service; values are read when a scrape asks for them. The default metrics of prom-client are left
  * out because its event loop lag is reset by every scrape, so two scrapers would corrupt each other.
  */
-export function createRegistry(sources: MetricSources): Registry {
+export function createRegistry(app: FastifyInstance, eventLoopDelay: Histogram): Registry {
   const registry = new Registry();
-  httpMetrics(registry, sources);
-  databaseMetrics(registry, sources);
-  webhookMetrics(registry, sources);
-  histogram(
-    registry,
+  const metrics: Metrics = {
+    gauge: metricsOf(registry, Gauge),
+    counter: metricsOf(registry, Counter),
+    histogram: histogramsOf(registry),
+  };
+  httpMetrics(metrics, app);
+  databaseMetrics(metrics, app);
+  webhookMetrics(metrics, app);
+  metrics.histogram(
     'muster_event_loop_delay_seconds',
     'Delay of a timer that fires every 20 ms, which is the delay of the event loop.',
-    () => [{ labels: {}, histogram: sources.eventLoopDelay }],
+    () => [{ labels: {}, histogram: eventLoopDelay }],
   );
-  processMetrics(registry);
+  processMetrics(metrics);
   return registry;
 }
 
-function httpMetrics(registry: Registry, { app }: MetricSources): void {
+/** Functions that register metrics of each kind. */
+type Metrics = Record<'gauge' | 'counter', ReturnType<typeof metricsOf>> & {
+  histogram: ReturnType<typeof histogramsOf>;
+};
+
+function httpMetrics({ gauge, counter, histogram }: Metrics, app: FastifyInstance): void {
   const { load, connections, slowReaders, listSpool, responseCache: cache, requestHistogram } = app;
-  const gauge = metrics(registry, Gauge);
-  const counter = metrics(registry, Counter);
   histogram(
-    registry,
     'muster_http_request_duration_seconds',
     'Duration of requests, from their headers to the end of the response.',
     () => requestHistogram.series(),
@@ -80,8 +81,7 @@ function httpMetrics(registry: Registry, { app }: MetricSources): void {
   ]);
 }
 
-function databaseMetrics(registry: Registry, { app }: MetricSources): void {
-  const gauge = metrics(registry, Gauge);
+function databaseMetrics({ gauge }: Metrics, app: FastifyInstance): void {
   const pools = () => Object.entries(app.database.pools());
   gauge('muster_database_connections', 'Database connections, by pool and state.', () =>
     pools().flatMap(([pool, { used, idle }]) => [
@@ -94,9 +94,7 @@ function databaseMetrics(registry: Registry, { app }: MetricSources): void {
   );
 }
 
-function webhookMetrics(registry: Registry, { app: { deliveryCounts: counts } }: MetricSources): void {
-  const gauge = metrics(registry, Gauge);
-  const counter = metrics(registry, Counter);
+function webhookMetrics({ gauge, counter }: Metrics, { deliveryCounts: counts }: FastifyInstance): void {
   gauge(
     'muster_webhook_deliveries_pending',
     'Deliveries that wait for an attempt or its result.',
@@ -110,9 +108,7 @@ function webhookMetrics(registry: Registry, { app: { deliveryCounts: counts } }:
 }
 
 /** Named as prom-client and other Node services name them, so that existing dashboards work. */
-function processMetrics(registry: Registry): void {
-  const gauge = metrics(registry, Gauge);
-  const counter = metrics(registry, Counter);
+function processMetrics({ gauge, counter }: Metrics): void {
   gauge('process_resident_memory_bytes', 'Resident memory of the process.', process.memoryUsage.rss);
   gauge('nodejs_heap_size_used_bytes', 'Used heap of the main thread.', () => process.memoryUsage().heapUsed);
   gauge('nodejs_external_memory_bytes', 'Memory of buffers.', () => process.memoryUsage().external);
@@ -128,7 +124,7 @@ function processMetrics(registry: Registry): void {
  * Returns a function that registers metrics of one kind. `read` returns the current value, or one per label. Counters are
  * counted elsewhere, too: prom-client cannot set one, so it is reset and increased.
  */
-function metrics(registry: Registry, Kind: typeof Gauge | typeof Counter) {
+function metricsOf(registry: Registry, Kind: typeof Gauge | typeof Counter) {
   return (name: string, help: string, read: () => number | Sample[]): void => {
     const samples = (): Sample[] => {
       const value = read();
@@ -149,16 +145,18 @@ function metrics(registry: Registry, Kind: typeof Gauge | typeof Counter) {
 
 type HistogramSeries = { labels: Labels; histogram: Histogram };
 
-/** A histogram that is counted elsewhere; prom-client only writes it. */
-function histogram(registry: Registry, name: string, help: string, read: () => HistogramSeries[]): void {
+/** Returns a function that registers histograms. They are counted elsewhere; prom-client only writes them. */
+function histogramsOf(registry: Registry) {
   const type = 'histogram';
-  const get = async () => ({
-    name,
-    help,
-    type,
-    values: read().flatMap((one) => histogramValues(name, one)),
-  });
-  registry.registerMetric({ name, type, get } as unknown as Metric);
+  return (name: string, help: string, read: () => HistogramSeries[]): void => {
+    const get = async () => ({
+      name,
+      help,
+      type,
+      values: read().flatMap((one) => histogramValues(name, one)),
+    });
+    registry.registerMetric({ name, type, get } as unknown as Metric);
+  };
 }
 
 function histogramValues(name: string, { labels, histogram: { counts, sum } }: HistogramSeries) {

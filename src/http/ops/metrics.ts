@@ -5,12 +5,18 @@ import { Type } from 'typebox';
 import type { App } from '../fastify.ts';
 import { Histogram } from './request-histogram.ts';
 
-type Scraped = { contentType: string; text: string };
-type Scrape = () => Promise<Scraped>;
-
 /** Serves metrics for Prometheus, to keys with `metrics.read` or on a port of their own. */
 export function metricsRoute(app: App): void {
-  const scrape = createScrape(app);
+  const eventLoopDelay = sampleEventLoopDelay(app);
+  let registry: Promise<Registry> | undefined;
+  const scrape: Scrape = async () => {
+    // prom-client is loaded by the first scrape, so that starting does not wait for it.
+    registry ??= import('./metric-registry.ts').then(({ createRegistry }) =>
+      createRegistry(app, eventLoopDelay),
+    );
+    const loaded = await registry;
+    return { contentType: loaded.contentType, text: await loaded.metrics() };
+  };
 
   app.get(
     '/metrics',
@@ -34,21 +40,7 @@ export function metricsRoute(app: App): void {
   if (port !== undefined) serveOnPort(app, port, scrape);
 }
 
-function createScrape(app: FastifyInstance): Scrape {
-  const eventLoopDelay = sampleEventLoopDelay(app);
-  let registry: Promise<Registry> | undefined;
-  const getRegistry = () => {
-    // prom-client is loaded by the first scrape, so that starting does not wait for it.
-    registry ??= import('./metric-registry.ts').then((module) =>
-      module.createRegistry({ app, eventLoopDelay }),
-    );
-    return registry;
-  };
-  return async () => {
-    const registry = await getRegistry();
-    return { contentType: registry.contentType, text: await registry.metrics() };
-  };
-}
+type Scrape = () => Promise<{ contentType: string; text: string }>;
 
 const sampleIntervalMs = 20;
 

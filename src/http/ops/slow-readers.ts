@@ -100,10 +100,14 @@ export function closeSlowReaders(app: FastifyInstance): void {
   }
 
   /** A client that reads keeps its connections, and gets no more responses until it has read those. */
-  const makeRoomOf = (client: string, added: number, maxBytes: number, now: number) =>
+  const makeRoomOf = (client: string, added: number, now: number) =>
     makeRoomAmong(
       [...readers].filter(([, reader]) => reader.client === client),
-      { added, maxBytes, mayClose: ({ progressAt }) => now - progressAt >= limits.maxStallMs },
+      {
+        added,
+        maxBytes: limits.maxBytesPerClient,
+        mayClose: ({ progressAt }) => now - progressAt >= limits.maxStallMs,
+      },
     );
 
   /** Slow clients must not keep out others, even if they read a little. */
@@ -147,7 +151,7 @@ export function closeSlowReaders(app: FastifyInstance): void {
       updateAll(now);
       // The size is unknown, so half of the room must be left.
       const hasRoom =
-        makeRoomOf(clientOf(request), limits.maxBytesPerClient / 2, limits.maxBytesPerClient, now) &&
+        makeRoomOf(clientOf(request), limits.maxBytesPerClient / 2, now) &&
         makeRoomInTotal(limits.maxBytes / 2, now);
       if (!hasRoom) throw overloaded();
     },
@@ -160,7 +164,7 @@ export function closeSlowReaders(app: FastifyInstance): void {
     const client = clientOf(request);
     const now = performance.now();
     updateAll(now);
-    if (!makeRoomOf(client, bytes, limits.maxBytesPerClient, now) || !makeRoomInTotal(bytes, now)) {
+    if (!makeRoomOf(client, bytes, now) || !makeRoomInTotal(bytes, now)) {
       for (const name of headersOfBody) reply.removeHeader(name);
       return done(overloaded());
     }

@@ -44,17 +44,11 @@ const countParameters = (url: string) => url.split(':').length;
  * alone, so it does not reveal whether the item exists.
  */
 export function writablePath(path: string): string | undefined {
-  const [, list = '', ref] = /^\/v1\/(risks|issues|tasks)(?:\/([^/]+))?$/.exec(path) ?? [];
-  const kind = itemKinds[list];
-  if (!kind) return undefined;
+  const [, list, ref] = /^\/v1\/(risks|issues|tasks)(?:\/([^/]+))?$/.exec(path) ?? [];
+  if (list === undefined) return undefined;
+  const kind = list.slice(0, -1) as 'risk' | 'issue' | 'task';
   if (ref === undefined) return `/v1/projects/{project_id}/${list}`;
   if (new RegExp(idPattern(kind)).test(ref)) return `/v1/projects/{project_id}/${list}/${ref}`;
   const [key, project] = new RegExp(`^([A-Z0-9]{2,10})-${kind[0]}[1-9][0-9]{0,9}$`, 'i').exec(ref) ?? [];
   return key && project && `/v1/projects/${normalizeKey(project)}/${list}/${normalizeKey(key)}`;
 }
-
-const itemKinds: Record<string, 'risk' | 'issue' | 'task'> = {
-  risks: 'risk',
-  issues: 'issue',
-  tasks: 'task',
-};

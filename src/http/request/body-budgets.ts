@@ -15,21 +15,15 @@ const mebibyte = 1024 * 1024;
 const reservedBytes = 16 * 1024;
 
 /** Limits the memory of request bodies in flight, in total and per client. */
-export type BodyBudget = {
-  readonly bytes: number;
-  /** Reserves memory, or returns the error to send if a limit is reached. */
-  reserve(client: string, bytes: number): Problem | undefined;
-  release(client: string, bytes: number): void;
-};
-
-export function bodyBudget(maxBytes: number, maxBytesPerClient: number): BodyBudget {
+export function bodyBudget(maxBytes: number, maxBytesPerClient: number) {
   const bytesByClient = new Map<string, number>();
   let bytes = 0;
   return {
-    get bytes() {
+    get bytes(): number {
       return bytes;
     },
-    reserve(client, added) {
+    /** Reserves memory, or returns the error to send if a limit is reached. */
+    reserve(client: string, added: number): Problem | undefined {
       const clientBytes = (bytesByClient.get(client) ?? 0) + added;
       if (clientBytes > maxBytesPerClient) return tooManyBytes();
       if (bytes + added > maxBytes) return overloaded();
@@ -37,7 +31,7 @@ export function bodyBudget(maxBytes: number, maxBytesPerClient: number): BodyBud
       bytesByClient.set(client, clientBytes);
       return undefined;
     },
-    release(client, released) {
+    release(client: string, released: number): void {
       const clientBytes = (bytesByClient.get(client) ?? 0) - released;
       bytes -= released;
       if (clientBytes > 0) bytesByClient.set(client, clientBytes);
@@ -65,46 +59,38 @@ export function limitBodies(app: FastifyInstance): void {
     if (route.config?.access === 'public') route.bodyLimit ??= limits.public_body_bytes;
   });
 
+  // The body of a request to an unknown path is not read, and `QUERY` may arrive without the body it needs.
+  app.addHook('onRequest', (request, _, done) => {
+    const isUnknown = request.is404 && !['GET', 'HEAD', 'OPTIONS'].includes(request.method);
+    done(isUnknown ? notRouted(request) : undefined);
+  });
+
   // Runs after authentication, so the body of an unauthenticated request is never read.
-  app.addHook('onRequest', (request, reply, done) => {
-    // The body of a request to an unknown path is not read, and `QUERY` may arrive without the body it needs.
-    if (request.is404 && !['GET', 'HEAD', 'OPTIONS'].includes(request.method))
-      return done(notRouted(request));
+  app.addHook('preParsing', (request, reply, payload, done) => {
     const claimed = claimedBytes(request);
     // If the connection closed during authentication, `close` does not fire again to release the memory.
-    if (claimed === 0 || reply.raw.closed) return done();
+    if (claimed === 0 || reply.raw.closed) return done(null, payload);
     const budget = !request.actor
       ? budgets.public
       : request.routeOptions.config.accepts
         ? budgets.files
         : budgets.json;
     const client = request.actor?.id ?? networkOfClient(request.raw);
-    let charged = Math.min(claimed, reservedBytes);
-    const rejection = budget.reserve(client, charged);
+    let reserved = Math.min(claimed, reservedBytes);
+    const rejection = budget.reserve(client, reserved);
     if (rejection) return done(rejection);
-    reply.raw.once('close', () => budget.release(client, charged));
-    if (claimed > reservedBytes) {
-      chargers.set(request, (bytes) => {
-        if (reply.raw.closed) return undefined;
-        const rejection = budget.reserve(client, bytes);
-        if (!rejection) charged += bytes;
-        return rejection;
-      });
-    }
-    done();
-  });
-
-  app.addHook('preParsing', (request, _, payload, done) => {
-    const charge = chargers.get(request);
-    if (!charge) return done(null, payload);
+    reply.raw.once('close', () => budget.release(client, reserved));
+    if (claimed <= reservedBytes) return done(null, payload);
     let arrived = 0;
     const counted = new Transform({
       transform(chunk: Buffer, _, next: TransformCallback) {
-        const reserved = Math.max(arrived, reservedBytes);
         arrived += chunk.length;
-        const rejection = arrived > reserved ? charge(arrived - reserved) : undefined;
-        if (rejection) next(rejection);
-        else next(null, chunk);
+        const added = arrived - reserved;
+        if (added <= 0 || reply.raw.closed) return next(null, chunk);
+        const rejection = budget.reserve(client, added);
+        if (rejection) return next(rejection);
+        reserved = arrived;
+        next(null, chunk);
       },
     });
     // Not `pipeline`, which would close the connection before the error is sent.
@@ -112,9 +98,6 @@ export function limitBodies(app: FastifyInstance): void {
     done(null, payload.pipe(counted));
   });
 }
-
-/** Reserves memory for the next bytes of a large body, or returns the error to send. */
-const chargers = new WeakMap<FastifyRequest, (bytes: number) => Problem | undefined>();
 
 /** The announced size of a body, up to the body limit. A body without a length may reach the limit. */
 function claimedBytes({ method, headers, routeOptions }: FastifyRequest): number {

@@ -136,24 +136,14 @@ const tooManyValues = () =>
 /** Normalizes texts in place. Rejects deep nesting and forbidden characters. */
 function normalizeBody(body: unknown): unknown {
   const errors: FieldError[] = [];
-  const normalized = normalizeValue(body, '#', 0, errors);
+  const normalized = normalizeValue(['#'], body, 0, errors);
   if (errors.length > 0)
     throw new Problem('invalid_body', 'Some texts contain forbidden characters.', { errors });
   return normalized;
 }
 
-/** Normalizes a value inside a body. */
-export function normalizeValue(
-  value: unknown,
-  pointer: string,
-  depth: number,
-  errors: FieldError[],
-): unknown {
-  return normalizeAt([pointer], value, depth, errors);
-}
-
-/** `path` is the position of the value. It is formatted as a JSON Pointer only for an error. */
-function normalizeAt(path: string[], value: unknown, depth: number, errors: FieldError[]): unknown {
+/** Normalizes a value at `path`, which is formatted as a JSON Pointer only for an error. */
+export function normalizeValue(path: string[], value: unknown, depth: number, errors: FieldError[]): unknown {
   if (depth > limits.json_depth) throw tooDeep();
   if (typeof value === 'string') return normalizeText(path, value, errors);
   if (typeof value !== 'object' || value === null) return value;
@@ -161,7 +151,7 @@ function normalizeAt(path: string[], value: unknown, depth: number, errors: Fiel
   for (const name of Object.keys(container)) {
     path.push(name);
     normalizeText(path, name, errors);
-    container[name] = normalizeAt(path, container[name], depth + 1, errors);
+    container[name] = normalizeValue(path, container[name], depth + 1, errors);
     path.pop();
   }
   return container;

@@ -28,8 +28,11 @@ export async function sendIdempotent(
 
 /** Sends the result of `runIdempotent`. */
 export function sendResult(reply: FastifyReply, { result, isReplay }: { result: Done; isReplay: boolean }) {
+  const { status, location, body } = result;
   if (isReplay) reply.header('idempotent-replayed', 'true');
-  return send(reply, result);
+  if (location !== undefined) reply.header('location', `${reply.server.baseUrl}${location}`);
+  if ('version' in body) reply.header('etag', resourceEtag(Number(body.version), JSON.stringify(body)));
+  return reply.code(status).send(body);
 }
 
 /**
@@ -65,12 +68,6 @@ export async function runIdempotent<Result>(
       .execute();
     return { result, isReplay: false };
   }, workload);
-}
-
-function send(reply: FastifyReply, { status, location, body }: Done) {
-  if (location !== undefined) reply.header('location', `${reply.server.baseUrl}${location}`);
-  if ('version' in body) reply.header('etag', resourceEtag(Number(body.version), JSON.stringify(body)));
-  return reply.code(status).send(body);
 }
 
 /** An idempotency key is unique per API key, method and path. */

@@ -19,11 +19,9 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   return (body) => resultOf(() => readBody(object, body));
 };
 
-/** Compiles a schema into a function that returns all errors of an object. */
-export function checkOf(schema: TObject): (value: object) => FieldError[] {
-  const validator = Compile(schema);
-  return (value) => (validator.Check(value) ? [] : errorsIn(schema, value, validator).errors.map(pointed));
-}
+/** Returns a function that returns all errors of an object. */
+export const checkOf = (schema: TObject) => (value: object) =>
+  findErrors(schema, value)?.errors.map(pointed) ?? [];
 
 /** API routes that declare no query parameters reject all of them. */
 export function rejectUnknownParameters(app: FastifyInstance): void {
@@ -40,25 +38,25 @@ function resultOf<T>(read: () => T) {
   }
 }
 
-const readBody = checked((schema, sent: unknown, errorsOf) => {
+function readBody(schema: TObject, sent: unknown) {
   const isOptional = ((schema.required as string[] | undefined) ?? []).length === 0;
   // Fastify passes null for a missing body.
   const body = sent === null && isOptional ? {} : sent;
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw notAnObject();
-  const found = errorsOf(body);
+  const found = findErrors(schema, body);
   if (!found) return withDefaults(schema, body);
   const errors = found.errors.map(pointed);
   const fields = errors.some(isUnknownField)
     ? `Its fields are ${joinWords(Object.keys(schema.properties))}.`
     : '';
   throw new Problem('invalid_body', summary(errors, found.count, 'field', fields), { errors });
-});
+}
 
-export const readQuery = checked((schema, query: Record<string, string[]>, errorsOf) => {
+export function readQuery(schema: TObject, query: Record<string, string[]>) {
   const { values, errors, notRead } = readParameters(schema, query);
   const unreadable = new Set(errors.map((error) => error.parameter));
   const ofValues = new Map<string, FieldError>();
-  for (const { path, ...error } of errorsOf(values)?.errors ?? []) {
+  for (const { path, ...error } of findErrors(schema, values)?.errors ?? []) {
     const parameter = path.split('/')[1] ?? '';
     // Several values of a parameter may have the same error; report it once.
     if (!unreadable.has(parameter)) ofValues.set(`${parameter} ${error.detail}`, { parameter, ...error });
@@ -73,7 +71,7 @@ export const readQuery = checked((schema, query: Record<string, string[]>, error
     isUnknown ? allowedParameters(schema) : '',
   );
   throw new Problem(isUnknown ? 'unknown_parameter' : 'invalid_parameter', detail, { errors });
-});
+}
 
 const allowedParameters = ({ properties }: TObject) => {
   const names = Object.keys(properties);
@@ -81,12 +79,12 @@ const allowedParameters = ({ properties }: TObject) => {
 };
 
 /** A malformed id is a 404, like an id that does not exist. */
-const readPath = checked((_, params: Record<string, string>, errorsOf) => {
-  const [error] = errorsOf(params)?.errors ?? [];
+function readPath(schema: TObject, params: Record<string, string>) {
+  const [error] = findErrors(schema, params)?.errors ?? [];
   if (!error) return params;
   const value = params[error.path.slice(1)];
   throw new Problem('not_found', `Nothing can have the id “${shortened(value ?? '')}”. ${error.detail}`);
-});
+}
 
 type PathError = { path: string; code: string; detail: string };
 
@@ -96,18 +94,13 @@ type Found = { errors: PathError[]; count: number };
 const pointed = ({ path, ...error }: PathError): FieldError => ({ pointer: `#${path}`, ...error });
 
 /** Compiles each schema once, on first use. */
-function checked<Input, Output>(
-  read: (schema: TObject, input: Input, errorsOf: (value: unknown) => Found | undefined) => Output,
-) {
-  const validators = new WeakMap<TObject, ReturnType<typeof Compile>>();
-  return (schema: TObject, input: Input) => {
-    const validator = validators.get(schema) ?? Compile(schema);
-    validators.set(schema, validator);
-    return read(schema, input, (value) =>
-      validator.Check(value) ? undefined : errorsIn(schema, value as object, validator),
-    );
-  };
+function findErrors(schema: TObject, value: object): Found | undefined {
+  const validator = validators.get(schema) ?? Compile(schema);
+  validators.set(schema, validator);
+  return validator.Check(value) ? undefined : errorsIn(schema, value, validator);
 }
+
+const validators = new WeakMap<TObject, ReturnType<typeof Compile>>();
 
 /**
  * Returns at least one error, even for a rule without a message. The validator's `Check` is linear but its `Errors` is

@@ -1,7 +1,8 @@
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { promisify } from 'node:util';
 import * as zlib from 'node:zlib';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { type EncodingChoice, preferredEncoding } from '../../core/accept.ts';
 import { Problem } from '../../core/errors.ts';
 
@@ -14,18 +15,14 @@ const minBytes = 4 * 1024;
 /** Up to this size, compressing takes no longer than handing the bytes to another thread. */
 const maxSyncBytes = 16 * 1024;
 
-const maxCachedHeaders = 100;
-const choices = new Map<string, EncodingChoice<Encoding>>();
+/** Results are cached, because clients send few different values of `Accept-Encoding`. */
+const choices = new LRUCache<string, EncodingChoice<Encoding>>({
+  max: 100,
+  memoMethod: (header) => preferredEncoding(header, encodings),
+});
 
-/** Parses `Accept-Encoding`. Results are cached, because clients send few different values. */
-function chooseEncoding(header = ''): EncodingChoice<Encoding> {
-  const cached = choices.get(header);
-  if (cached) return cached;
-  const choice = preferredEncoding(header, encodings);
-  if (choices.size >= maxCachedHeaders) choices.clear();
-  choices.set(header, choice);
-  return choice;
-}
+const chooseEncoding = ({ headers }: FastifyRequest) =>
+  choices.memo(headers['accept-encoding']?.toString() ?? '');
 
 export const asBytes = (payload: string | Buffer): Buffer =>
   typeof payload === 'string' ? Buffer.from(payload) : payload;
@@ -76,7 +73,7 @@ export const etagWithoutEncoding = (tag: string, encoding: unknown) =>
 /** Compresses responses in an encoding the client accepts, if they are large enough. */
 export function compressResponses(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _, done) => {
-    const { encoding, acceptsIdentity } = chooseEncoding(request.headers['accept-encoding']?.toString());
+    const { encoding, acceptsIdentity } = chooseEncoding(request);
     done(encoding === undefined && !acceptsIdentity ? noAcceptableEncoding() : undefined);
   });
 
@@ -86,7 +83,7 @@ export function compressResponses(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     // The files of the console were compressed when they were built.
     if (reply.hasHeader('content-encoding')) return done(null, payload);
-    const { encoding, acceptsIdentity } = chooseEncoding(request.headers['accept-encoding']?.toString());
+    const { encoding, acceptsIdentity } = chooseEncoding(request);
     const isWorthIt = encoding !== undefined && isCompressible(payload, reply.getHeader('content-type'));
     if (encoding === undefined || (acceptsIdentity && !isWorthIt) || !payload) return done(null, payload);
 
