@@ -8,7 +8,7 @@ import { Compile } from 'typebox/compile';
 import { daysLater, momentOf } from '../src/core/clock.ts';
 import { idPattern } from '../src/core/ids.ts';
 import type { Database } from '../src/database/open.ts';
-import { listRows } from '../src/lists/list.ts';
+import { listPage } from '../src/lists/list.ts';
 import { getGroup } from '../src/resources/groups/queries.ts';
 import { Group } from '../src/resources/groups/schema.ts';
 import { HistoryEntry } from '../src/resources/history/schema.ts';
@@ -391,7 +391,7 @@ async function newDatabase(t: TestContext): Promise<Database> {
 
 async function rankingAt({ db }: Database, as_of?: string): Promise<string[]> {
   const register = { filters: { status: ['active' as const], archived: 'false' as const }, moment, as_of };
-  const rows = await listRows(db, riskList(register, 'rank'), undefined).execute();
+  const rows = await listPage(db, riskList(register, 'rank'), undefined, 10_000);
   return rows.map(({ json }) => JSON.parse(json).id);
 }
 

@@ -288,7 +288,7 @@ function normalizeField(parsed: ParsedRow, field: string, value: unknown): unkno
     return undefined;
   }
   try {
-    return normalizeValue(value, `#/${field}`, 1, parsed.errors);
+    return normalizeValue([`#/${field}`], value, 1, parsed.errors);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     parsed.errors.push(fieldError(field, error.code, error.message));

@@ -6,7 +6,7 @@ import { inJsonArray } from '../database/sql/functions.ts';
 import { createPacer } from '../formats/pace.ts';
 import type { TableName, Tables } from '../store/tables.ts';
 import type { Change } from '../store/writes/change.ts';
-import { lockRows, lockTables } from '../store/writes/locks.ts';
+import { lockProjectRows, lockTables } from '../store/writes/locks.ts';
 import type { Importable, ItemProject } from './importable.ts';
 import { createRowParser, isProject, keyValue, type ParsedRow } from './parse-rows.ts';
 import type { FileScan, Source } from './scan.ts';
@@ -150,7 +150,7 @@ async function lock(
   await lockTables(db, ...(lockedTables[what] ?? []), ...created);
   const found = await findProjects(db, [...new Set(names)]);
   const ids = found.map(({ id }) => id);
-  await lockRows(db, 'projects', project ? [project.id] : ids);
+  await lockProjectRows(db, project ? [project.id] : ids);
 }
 
 /** The texts by which a row names the project that it changes. */

@@ -88,17 +88,6 @@ function parsePageLine(line: string): ListRow {
   return { json: line.slice(0, end), order_key: JSON.parse(line.slice(end + 1))[0] };
 }
 
-/** All rows after a cursor. */
-export const listRows = (db: Kysely<Tables>, list: List, after: string | RawBuilder<string> | undefined) =>
-  ordered(
-    list,
-    list.order.key,
-    withJoins(db, list, rowsAfter(db, list, after)).select([
-      list.json.as('json'),
-      list.order.key.as('order_key'),
-    ]),
-  );
-
 /** The first rows after a cursor. */
 export async function listPage(db: Kysely<Tables>, list: List, after: string | undefined, limit: number) {
   const page = pageStatement(list, 'page', after, limit, (rows) => rows);
@@ -107,16 +96,16 @@ export async function listPage(db: Kysely<Tables>, list: List, after: string | u
   return list.extend ? list.extend(db, needed) : needed;
 }
 
-/** A page with the version of its data, read by one statement and therefore from one snapshot. */
-export type VersionedPage = { rows: ListRow[]; version: number; counts: Record<string, number> };
-
-/** Reads a page without a transaction, to save round trips. An empty page has no version. */
+/**
+ * A page with the version and the counts of its data, read by one statement and therefore from one snapshot without a
+ * transaction, to save round trips. An empty page has no version.
+ */
 export async function versionedPage(
   db: Kysely<Tables>,
   list: List,
   after: string | undefined,
   limit: number,
-): Promise<VersionedPage | undefined> {
+) {
   const page = pageStatement(list, 'versioned page', after, limit, (rows, db) => {
     const counts = Object.entries(list.counts?.(db) ?? {});
     return rows.select([

@@ -2,6 +2,10 @@ import { type TProperties, type TSchema, Type } from 'typebox';
 import { mediaTypes, OrNull, Strict } from '../core/schemas.ts';
 import { listMediaTypes } from './formats.ts';
 
+const filters = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'The applied filters, including defaults.',
+});
+
 /** The body of a list: an object, so that fields can be added later. */
 export const ListOf = (row: TSchema, meta: TProperties = {}) =>
   Strict(
@@ -17,29 +21,14 @@ export const ListOf = (row: TSchema, meta: TProperties = {}) =>
           }),
         ),
       }),
-      meta: Strict({
-        filters: Type.Record(Type.String(), Type.Unknown(), {
-          description: 'The applied filters, including defaults.',
-        }),
-        ...meta,
-      }),
+      meta: Strict({ filters, ...meta }),
     },
     { $id: `${idOf(row)}List`, [mediaTypes]: listMediaTypes },
   );
 
 /** The body of a summary, such as counts over a list. */
 export const SummaryOf = (data: TSchema) =>
-  Strict(
-    {
-      data,
-      meta: Strict({
-        filters: Type.Record(Type.String(), Type.Unknown(), {
-          description: 'The applied filters, including defaults.',
-        }),
-      }),
-    },
-    { $id: `${idOf(data)}Response` },
-  );
+  Strict({ data, meta: Strict({ filters }) }, { $id: `${idOf(data)}Response` });
 
 /** Named, so that generated clients have a type for it. */
 const idOf = (schema: TSchema) => {

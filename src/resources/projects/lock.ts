@@ -5,7 +5,7 @@ import { hasSingleWriter } from '../../database/sql/batches.ts';
 import { inJsonArray } from '../../database/sql/functions.ts';
 import { namedStatement, param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../store/tables.ts';
-import { lockRows, withoutScope } from '../../store/writes/locks.ts';
+import { lockProjectRows, withoutScope } from '../../store/writes/locks.ts';
 
 /** Locks a project until the transaction ends: writes into it, archiving and changes of its key wait. */
 export async function lockProject(db: Transaction<Tables>, ref: string) {
@@ -37,7 +37,7 @@ export async function lockProjects(
 ): Promise<Map<string, LockedProject>> {
   const [first] = ids;
   if (first === undefined) return new Map();
-  if (ids.length > 1) await lockRows(db, 'projects', ids);
+  if (ids.length > 1) await lockProjectRows(db, ids);
   const { rows } =
     ids.length > 1
       ? await lockMany(db, { ids: JSON.stringify(ids) })

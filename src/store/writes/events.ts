@@ -4,9 +4,9 @@ import { newId } from '../../core/ids.ts';
 import { hasSingleWriter, runsBatches } from '../../database/sql/batches.ts';
 import { jsonTexts, parsedJson, wakeFollowers } from '../../database/sql/functions.ts';
 import { namedStatement, param, statement } from '../../database/sql/statement.ts';
+import { type EventType, type SubjectType, subjects } from '../../resources/events/schema.ts';
 import type { Tables } from '../tables.ts';
 import type { Differences } from './change.ts';
-import { eventTypesOf } from './event-type.ts';
 import { chunk, insertRows } from './rows.ts';
 import { type ChangeTracker, type EventData, type PendingEvent, type Subject, trackerOf } from './tracker.ts';
 
@@ -158,6 +158,24 @@ function rowOf(event: PendingEvent, sequence = 0): EventRow {
     subject_id,
     previous: isWhole ? '{}' : previousOf(differences),
   };
+}
+
+/**
+ * The types that apply to a change. The event has the first one, or `given` if the caller knows better; the others are
+ * its `also`.
+ */
+function eventTypesOf(
+  subject: SubjectType,
+  differences: Differences,
+  given?: string,
+): { type: string; also: string[] } {
+  const whole = ['deleted', 'created'].find((field) => field in differences);
+  const actions = whole === undefined ? (subjects[subject].actions?.(differences) ?? []) : [whole];
+  const types = actions.flatMap((action): EventType[] =>
+    action === undefined ? [] : [`${subject}.${action}` as EventType],
+  );
+  const type = given ?? types[0] ?? `${subject}.updated`;
+  return { type, also: types.filter((other) => other !== type) };
 }
 
 const previousOf = (differences: Differences) =>

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { hasSingleWriter } from '../../database/sql/batches.ts';
 import { advisoryLock, inJsonArray, rowLock } from '../../database/sql/functions.ts';
-import { namedStatement, param, statement } from '../../database/sql/statement.ts';
+import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../tables.ts';
 
 /*
@@ -21,26 +21,23 @@ export async function lockTables(db: Transaction<Tables>, ...tables: (keyof Tabl
 const takeTableLock = statement((db) => db.selectNoFrom(advisoryLock(param('table')).as('locked')));
 
 /**
- * Locks rows until the transaction ends, in the order of their ids. A statement that changes many rows would lock them in
- * an order of its own. References to the rows do not wait for the lock.
+ * Locks projects until the transaction ends, in the order of their ids. A statement that changes many rows would lock
+ * them in an order of its own. References to the projects do not wait for the lock.
  */
-export async function lockRows(
-  db: Transaction<Tables>,
-  table: 'projects',
-  ids: Iterable<string>,
-): Promise<void> {
+export async function lockProjectRows(db: Transaction<Tables>, ids: Iterable<string>): Promise<void> {
   const wanted = [...new Set(ids)];
   if (wanted.length === 0 || hasSingleWriter(db)) return;
-  const lock = namedStatement(`lock ${table}`, (db) =>
-    db
-      .selectFrom(table)
-      .select('id')
-      .where(inJsonArray(sql.ref('id'), param<string>('ids')))
-      .orderBy('id')
-      .forNoKeyUpdate(),
-  );
-  await lock.send(withoutScope(db), { ids: JSON.stringify(wanted) });
+  await takeProjectLocks.send(withoutScope(db), { ids: JSON.stringify(wanted) });
 }
+
+const takeProjectLocks = statement((db) =>
+  db
+    .selectFrom('projects')
+    .select('id')
+    .where(inJsonArray(sql.ref('id'), param<string>('ids')))
+    .orderBy('id')
+    .forNoKeyUpdate(),
+);
 
 /**
  * A key that is limited to projects reads them from a common table expression, whose rows cannot be locked. The lock
