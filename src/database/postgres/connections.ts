@@ -62,23 +62,22 @@ export function pool(
 const isRejectedSetting = (error: unknown) =>
   codeOf(error) === '08P01' && error instanceof Error && error.message.includes('startup parameter');
 
-/** The settings of a connection, which a pooler may reject or ignore. */
-const connectionSettings = ({ statementMs, lockMs, idleInTransactionMs }: Limits): pg.ClientConfig => ({
+const timeouts = ({ statementMs, lockMs, idleInTransactionMs }: Limits) => ({
   statement_timeout: statementMs,
   lock_timeout: lockMs,
   idle_in_transaction_session_timeout: idleInTransactionMs,
+});
+
+/** The settings of a connection, which a pooler may reject or ignore. */
+const connectionSettings = (limits: Limits): pg.ClientConfig => ({
+  ...timeouts(limits),
   // Guarantees that an acknowledged write is on disk, whatever the default of the server is.
   options: '-c synchronous_commit=on',
 });
 
 /** The same settings for one transaction, because a pooler may run each transaction on another connection. */
-const transactionSettings = ({ statementMs, lockMs, idleInTransactionMs }: Limits) =>
-  Object.entries({
-    synchronous_commit: 'on',
-    statement_timeout: statementMs,
-    lock_timeout: lockMs,
-    idle_in_transaction_session_timeout: idleInTransactionMs,
-  })
+const transactionSettings = (limits: Limits) =>
+  Object.entries({ synchronous_commit: 'on', ...timeouts(limits) })
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `; set local ${name} = ${value}`)
     .join('');

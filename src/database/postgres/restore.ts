@@ -1,10 +1,10 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { DEFAULT_MIGRATION_LOCK_TABLE, DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 import pg from 'pg';
-import type { StoredTable, Tables } from '../tables.ts';
+import { type StoredColumn, type StoredTable, storedTables, type Tables } from '../tables.ts';
 
 export async function describeTables(db: Kysely<Tables>): Promise<StoredTable[]> {
-  const { rows } = await sql<{ table: string; name: string; type: string; key: number | null }>`
+  const { rows } = await sql<StoredColumn>`
     select c.relname as "table", a.attname as name, format_type(a.atttypid, a.atttypmod) as type,
       array_position(i.indkey::int2[], a.attnum) as "key"
     from pg_class c
@@ -12,14 +12,7 @@ export async function describeTables(db: Kysely<Tables>): Promise<StoredTable[]>
     left join pg_index i on i.indrelid = c.oid and i.indisprimary
     where c.relkind in ('r', 'p') and c.relnamespace = current_schema()::regnamespace
     order by c.relname, a.attnum`.execute(db);
-  return [...Map.groupBy(rows, ({ table }) => table)].map(([table, columns]) => ({
-    table,
-    columns: columns.map(({ name, type }) => ({ name, type })),
-    primaryKey: columns
-      .flatMap(({ name, key }) => (key === null ? [] : [{ name, key }]))
-      .sort((a, b) => a.key - b.key)
-      .map(({ name }) => name),
-  }));
+  return storedTables(rows);
 }
 
 /**
@@ -51,16 +44,19 @@ export async function dropIndexes(db: Transaction<Tables>): Promise<() => Promis
 /** Removes tables without rows, which may be those of another version. */
 export async function dropTables(db: Transaction<Tables>, tables: readonly string[]): Promise<void> {
   const known = [...tables, DEFAULT_MIGRATION_TABLE, DEFAULT_MIGRATION_LOCK_TABLE];
-  const existing = (await describeTables(db)).filter(({ table }) => known.includes(table));
-  if (existing.length === 0) return;
-  await sql`drop table ${sql.join(existing.map(({ table }) => sql.table(table)))}`.execute(db);
+  const existing = await existingOf(db, known);
+  if (existing.length > 0) await sql`drop table ${sql.join(existing)}`.execute(db);
 }
 
 /** Keeps other processes from writing to the tables while it is checked that they have no rows. */
 export async function lockTables(db: Transaction<Tables>, tables: readonly string[]): Promise<void> {
-  const existing = (await describeTables(db)).filter(({ table }) => tables.includes(table));
-  if (existing.length === 0) return;
-  await sql`lock table ${sql.join(existing.map(({ table }) => sql.table(table)))}`.execute(db);
+  const existing = await existingOf(db, tables);
+  if (existing.length > 0) await sql`lock table ${sql.join(existing)}`.execute(db);
+}
+
+async function existingOf(db: Kysely<Tables>, tables: readonly string[]) {
+  const stored = await describeTables(db);
+  return stored.filter(({ table }) => tables.includes(table)).map(({ table }) => sql.table(table));
 }
 
 export function describeViolation(error: unknown): string | undefined {

@@ -23,7 +23,7 @@ type DriverOptions = {
   check(): void;
   canClose?(): boolean;
   /** Delays new users of the pool until the promise resolves. */
-  admit?(): Promise<void> | undefined;
+  admit?: (() => Promise<void> | undefined) | undefined;
 };
 
 const maxWaitMs = 10_000;

@@ -57,15 +57,12 @@ export function sqliteEngine(
 ): Engine & Required<Pick<Engine, 'singleWriter'>> {
   const dialect = (driver: SqliteDriver) => createDialect(driver, settings);
   const guard = new FileGuard(file, report);
+  let writer: Sqlite.Database | undefined;
   const open = (readonly: boolean) => {
     const connection = openFile(file, { readonly, expected: guard.expected });
     guard.noteOpened();
+    if (!readonly) writer = connection;
     return connection;
-  };
-  let writer: Sqlite.Database | undefined;
-  const openWriter = () => {
-    writer = open(false);
-    return writer;
   };
   const checkpointer = new Checkpointer({
     walBytes: () => guard.walBytes,
@@ -73,16 +70,12 @@ export function sqliteEngine(
   });
   const inThisThread = (readonly: boolean, maxConnections: number) =>
     new SqliteDriver({
-      connect: () => new QuickConnection(readonly ? open(true) : openWriter()),
+      connect: () => new QuickConnection(open(readonly)),
       maxConnections,
       check: () => (readonly ? guard.assertUsable() : guard.check()),
       canClose: () => guard.canClose(),
     });
-  const inThread = (
-    readonly: boolean,
-    maxConnections: number,
-    admit: () => Promise<void> | undefined = () => undefined,
-  ) =>
+  const inThread = (readonly: boolean, maxConnections: number, admit?: () => Promise<void> | undefined) =>
     new SqliteDriver({
       admit,
       connect: connectInThread(readonly ? 'long reads' : 'bulk writes', () => ({

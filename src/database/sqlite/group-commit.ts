@@ -57,27 +57,21 @@ export function createWriteQueue(
   async function runGroup(group: Entry[]): Promise<void> {
     const settlers: (() => void)[] = [];
     try {
-      await quick.transaction().execute((db) =>
-        recordTransaction(db, async (db) => {
-          const start = performance.now();
-          let lastYield = start;
-          for (const { work, resolve, reject } of group) {
-            if (performance.now() - lastYield > yieldAfterMs) {
-              await setImmediate();
-              lastYield = performance.now();
-            }
-            const outcome = await inSavepoint(db, () =>
-              recordWrite(db, async (db) => work?.(db, hasWaiters)),
-            );
-            settlers.push(() =>
-              outcome.status === 'fulfilled' ? resolve(outcome.value) : reject(outcome.reason),
-            );
-            if (performance.now() - start > maxGroupMs) break;
+      await runTransaction(quick, async (db) => {
+        const start = performance.now();
+        let lastYield = start;
+        for (const { work, resolve, reject } of group) {
+          if (performance.now() - lastYield > yieldAfterMs) {
+            await setImmediate();
+            lastYield = performance.now();
           }
-        }),
-      );
-      assertStored();
-      void afterCommit(bulk, runExclusive);
+          const outcome = await inSavepoint(db, () => recordWrite(db, async (db) => work?.(db, hasWaiters)));
+          settlers.push(() =>
+            outcome.status === 'fulfilled' ? resolve(outcome.value) : reject(outcome.reason),
+          );
+          if (performance.now() - start > maxGroupMs) break;
+        }
+      });
       queue.unshift(...group.slice(settlers.length));
       for (const settle of settlers) settle();
     } catch (error) {
@@ -102,10 +96,8 @@ export function createWriteQueue(
       entry.reject(unavailable('A large import is in progress. Try again shortly.', 5));
   }
 
-  async function runBulk(work: Work<unknown>): Promise<unknown> {
-    const result = await bulk
-      .transaction()
-      .execute((db) => recordTransaction(db, (db) => recordWrite(db, (db) => work(db, hasWaiters))));
+  async function runTransaction<T>(writer: Kysely<Tables>, work: Work<T>): Promise<T> {
+    const result = await writer.transaction().execute((db) => recordTransaction(db, work));
     assertStored();
     void afterCommit(bulk, runExclusive);
     return result;
@@ -128,7 +120,8 @@ export function createWriteQueue(
     async write<T>(work: Work<T>, workload: 'quick' | 'bulk'): Promise<T> {
       if (workload === 'quick') return enqueue({ work });
       await beforeBulk(bulk);
-      return enqueue({ runAlone: () => runBulk(work) });
+      const recorded: Work<T> = (db) => recordWrite(db, (db) => work(db, hasWaiters));
+      return enqueue({ runAlone: () => runTransaction(bulk, recorded) });
     },
   };
 }

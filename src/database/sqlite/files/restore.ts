@@ -12,22 +12,15 @@ import { dirname, join, resolve } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { flush } from '../../../core/flush.ts';
-import type { StoredTable, Tables } from '../../tables.ts';
+import { type StoredColumn, type StoredTable, storedTables, type Tables } from '../../tables.ts';
 
 export async function describeTables(db: Kysely<Tables>): Promise<StoredTable[]> {
-  const { rows } = await sql<{ table: string; name: string; type: string; key: number }>`
-    select tables.name as "table", columns.name, lower(columns.type) as type, columns.pk as "key"
+  const { rows } = await sql<StoredColumn>`
+    select tables.name as "table", columns.name, lower(columns.type) as type, nullif(columns.pk, 0) as "key"
     from sqlite_schema as tables join pragma_table_xinfo(tables.name) as columns
     where tables.type = 'table' and columns.hidden = 0
     order by tables.name, columns.cid`.execute(db);
-  return [...Map.groupBy(rows, ({ table }) => table)].map(([table, columns]) => ({
-    table,
-    columns: columns.map(({ name, type }) => ({ name, type })),
-    primaryKey: columns
-      .filter(({ key }) => key > 0)
-      .sort((a, b) => a.key - b.key)
-      .map(({ name }) => name),
-  }));
+  return storedTables(rows);
 }
 
 export async function checkIntegrity(db: Kysely<Tables>): Promise<string[]> {
