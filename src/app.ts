@@ -144,7 +144,7 @@ function installMiddleware(app: App, { database, readiness, tracing }: Service):
   installAuth(app);
   runOnNewDay(app, (moment) => expireAcceptances(database, moment));
   limitBodies(app);
-  closeSlowReaders(app);
+  app.decorate('slowReaders', closeSlowReaders(app));
   compressResponses(app);
   installResponseCache(app);
   // Not a hook: the fast path serves cached responses before Fastify routes the request.

@@ -10,9 +10,10 @@ import type { Config } from '../config.ts';
 import type { Clock, Moment } from '../core/clock.ts';
 import type { ProblemCode } from '../core/errors.ts';
 import type { Database } from '../database/open.ts';
+import type { Key } from '../resources/keys/schema.ts';
 import type { ScopedDatabase } from '../store/project-scope.ts';
 import type { Change } from '../store/writes/change.ts';
-import type { Access, Actor } from './auth/auth.ts';
+import type { Access } from './auth/auth.ts';
 import type { KeyCache } from './auth/key-cache.ts';
 import type { KeyUsage } from './auth/key-usage.ts';
 import type { keyLimits } from './auth/rate-limits.ts';
@@ -61,7 +62,7 @@ declare module 'fastify' {
     keyCache: KeyCache;
     responseCache: ResponseCache;
     /** Finds the valid key with this secret, or throws. Failed attempts are rate limited. */
-    authenticate(request: FastifyRequest, secret: string): Promise<Actor>;
+    authenticate(request: FastifyRequest, secret: string): Promise<Key>;
     keyLimits: ReturnType<typeof keyLimits>;
   }
   interface FastifyRequest {
@@ -69,7 +70,7 @@ declare module 'fastify' {
     /** The author and time of the changes that this request makes. */
     change: Change;
     /** The key of the request. Public routes have none. */
-    actor: Actor;
+    actor: Key;
     /** The database, limited to the projects of the key. */
     database: ScopedDatabase;
   }

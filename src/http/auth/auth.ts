@@ -17,8 +17,6 @@ import { keyLimits, rateLimiter, tooManyRequests } from './rate-limits.ts';
 /** The permission a route requires: a scope, any valid key, or none. Every route declares it. */
 export type Access = Scope | 'any key' | 'public';
 
-export type Actor = Key;
-
 /** Requires a key with access to the route. A route that declares no access stops the service from starting. */
 export function installAuth(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, url, config }) => {
@@ -36,12 +34,7 @@ export function installAuth(app: FastifyInstance): void {
 
   app.decorate('keyCache', createKeyCache(app.database));
   app.decorate('keyLimits', keyLimits(app.config));
-  const rejectKey = createKeyRejection(app);
-  app.decorate('authenticate', async (request, secret) => {
-    const key = await findKey(request, secret);
-    if ('error' in key) throw rejectKey(request, key.error);
-    return key;
-  });
+  app.decorate('authenticate', createAuthentication(app));
   // Responses depend on the key, so shared caches must not store them and browsers must revalidate them.
   const privateHeaders = {
     'cache-control': 'private, no-cache',
@@ -114,19 +107,32 @@ function rejectWithoutKey(request: FastifyRequest): void {
   }
 }
 
-/** Finds the key with this secret, or the reason why the secret is not accepted. */
-async function findKey(request: FastifyRequest, secret: string): Promise<Actor | { error: string }> {
-  if (!looksLikeSecret(secret)) return { error: "That key isn't valid. Check it for typing errors." };
-  const { database, organizationClock, keyCache } = request.server;
-  const versions = await database.versions();
-  if (!organizationClock.isCurrent(versions)) {
-    await organizationClock.refresh(versions);
-    request.moment = organizationClock.clock();
-  }
-  const key = await keyCache.find(secret, versions, request.moment);
-  if (!key) return { error: "That key isn't valid." };
-  const error = keyError(key, request.moment);
-  return error === undefined ? key : { error };
+/**
+ * Finds the valid key with a secret, and counts failed authentications by network. A valid key always works from any
+ * address: many people may share an address, and one of them must not lock out the rest.
+ */
+function createAuthentication({ config, database, organizationClock, keyCache }: FastifyInstance) {
+  const failures = rateLimiter('address');
+  const networkOfClient = networkReader(config.trust_proxy);
+  const reject = ({ raw, moment }: FastifyRequest, error: string): Problem => {
+    const charge = failures.charge(networkOfClient(raw), config.failed_auth_limit, Date.parse(moment.now));
+    return charge.isAllowed
+      ? invalidToken(error, charge.headers)
+      : tooManyRequests('Too many failed authentication attempts from your address.', charge);
+  };
+  return async (request: FastifyRequest, secret: string): Promise<Key> => {
+    if (!looksLikeSecret(secret)) throw reject(request, "That key isn't valid. Check it for typing errors.");
+    const versions = await database.versions();
+    if (!organizationClock.isCurrent(versions)) {
+      await organizationClock.refresh(versions);
+      request.moment = organizationClock.clock();
+    }
+    const key = await keyCache.find(secret, versions, request.moment);
+    if (!key) throw reject(request, "That key isn't valid.");
+    const error = keyError(key, request.moment);
+    if (error !== undefined) throw reject(request, error);
+    return key;
+  };
 }
 
 /** Reads the secret from the `Authorization` header or, in a signed-in browser, from the session cookie. */
@@ -142,21 +148,6 @@ export function keyError({ revoked_at, expires_at }: Key, { now }: Moment): stri
 
 export const hasAccess = ({ scopes }: Key, access: Access): boolean =>
   access === 'any key' || access === 'public' || grants(scopes, access);
-
-/**
- * Counts failed authentications by network. A valid key always works from any address: many people may share an
- * address, and one of them must not lock out the rest.
- */
-function createKeyRejection({ config }: FastifyInstance) {
-  const failures = rateLimiter('address');
-  const networkOfClient = networkReader(config.trust_proxy);
-  return ({ raw, moment }: FastifyRequest, error: string): Problem => {
-    const charge = failures.charge(networkOfClient(raw), config.failed_auth_limit, Date.parse(moment.now));
-    return charge.isAllowed
-      ? invalidToken(error, charge.headers)
-      : tooManyRequests('Too many failed authentication attempts from your address.', charge);
-  };
-}
 
 const invalidToken = (detail: string, headers: Record<string, string>) =>
   new Problem('unauthenticated', detail, {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
@@ -64,7 +65,7 @@ function serveOnPort(app: FastifyInstance, port: number, scrape: Scrape): void {
   app.addHook('onListen', async () => {
     // Loaded only here: importing node:http also loads the `fetch` client, which would slow down every start.
     const { createServer } = await import('node:http');
-    const metricsServer = createServer(async (request, response) => {
+    server = createServer(async (request, response) => {
       if (request.url !== '/metrics' || request.method !== 'GET') {
         response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' });
         response.end('Only GET /metrics is served here.\n');
@@ -78,10 +79,7 @@ function serveOnPort(app: FastifyInstance, port: number, scrape: Scrape): void {
         response.writeHead(500).end();
       }
     });
-    server = metricsServer;
-    await new Promise<void>((resolve, reject) => {
-      metricsServer.once('error', reject).listen(port, app.config.host, resolve);
-    });
+    await once(server.listen(port, app.config.host), 'listening');
   });
   app.addHook('onClose', async () => {
     server?.closeAllConnections();

@@ -3,19 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { networkReader } from '../../core/addresses.ts';
 import { overloaded } from './load-shedding.ts';
 
-/**
- * Bounds the memory of responses that wait for their clients. The bytes of a response stay in memory until the client has
- * read them, so connections whose clients do not read are closed.
- */
-export type SlowReaders = {
-  /** Bytes that wait for clients. */
-  readonly unsentBytes: number;
-  /** Connections closed because their clients read too slowly. */
-  readonly closed: number;
-  /** Throws if the client has not read its earlier responses, before another large one is built for it. */
-  assertRoom(request: FastifyRequest): void;
-  limits: ReaderLimits;
-};
+export type SlowReaders = ReturnType<typeof closeSlowReaders>;
 
 const defaultLimits = {
   /** While bytes wait for a client, it must take `minBytesPerSecond` in each period of this length. */
@@ -29,7 +17,6 @@ const defaultLimits = {
   maxBytesPerClient: 16 * 1024 * 1024,
   maxStallMs: 1000,
 };
-type ReaderLimits = typeof defaultLimits;
 
 /** How often connections are checked, and the size from which a response is checked before it is sent. */
 const intervalMs = 1000;
@@ -47,7 +34,11 @@ type Reader = {
   progressAt: number;
 };
 
-export function closeSlowReaders(app: FastifyInstance): void {
+/**
+ * Bounds the memory of responses that wait for their clients. The bytes of a response stay in memory until the client has
+ * read them, so connections whose clients do not read are closed.
+ */
+export function closeSlowReaders(app: FastifyInstance) {
   const limits = { ...defaultLimits };
   const readers = new Map<Socket, Reader>();
   const networkOfClient = networkReader(app.config.trust_proxy);
@@ -138,26 +129,6 @@ export function closeSlowReaders(app: FastifyInstance): void {
   timer.unref();
   app.addHook('onClose', async () => clearInterval(timer));
 
-  app.decorate('slowReaders', {
-    get unsentBytes() {
-      return unsentBytes(app.connections.open);
-    },
-    get closed() {
-      return closed;
-    },
-    assertRoom(request) {
-      if (readers.size === 0) return;
-      const now = performance.now();
-      updateAll(now);
-      // The size is unknown, so half of the room must be left.
-      const hasRoom =
-        makeRoomOf(clientOf(request), limits.maxBytesPerClient / 2, now) &&
-        makeRoomInTotal(limits.maxBytes / 2, now);
-      if (!hasRoom) throw overloaded();
-    },
-    limits,
-  });
-
   app.addHook('onSend', (request, reply, payload, done) => {
     const bytes = Buffer.isBuffer(payload) || typeof payload === 'string' ? payload.length : 0;
     if (bytes < minCheckedBytes || reply.raw.closed) return done(null, payload);
@@ -175,6 +146,29 @@ export function closeSlowReaders(app: FastifyInstance): void {
     });
     done(null, payload);
   });
+
+  return {
+    /** Bytes that wait for clients. */
+    get unsentBytes(): number {
+      return unsentBytes(app.connections.open);
+    },
+    /** Connections closed because their clients read too slowly. */
+    get closed(): number {
+      return closed;
+    },
+    /** Throws if the client has not read its earlier responses, before another large one is built for it. */
+    assertRoom(request: FastifyRequest): void {
+      if (readers.size === 0) return;
+      const now = performance.now();
+      updateAll(now);
+      // The size is unknown, so half of the room must be left.
+      const hasRoom =
+        makeRoomOf(clientOf(request), limits.maxBytesPerClient / 2, now) &&
+        makeRoomInTotal(limits.maxBytes / 2, now);
+      if (!hasRoom) throw overloaded();
+    },
+    limits,
+  };
 }
 
 /** The headers that describe a response that is not sent after all. */

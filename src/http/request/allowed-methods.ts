@@ -24,13 +24,10 @@ const endsWithParameter = /:\w+$/;
 
 const lastWord = (url: string) => url.split('?', 1)[0]?.split('/').at(-1) ?? '';
 
-/** All methods of the API, for `OPTIONS *`. */
-export const allAllowedMethods = (app: FastifyInstance): string[] =>
-  [...new Set([...app.routeTable.values()].flatMap((methods) => [...methods]))].sort();
-
-/** The methods of a path, for `Allow`; empty if the path does not exist. */
-export function allowedMethods(app: FastifyInstance, path: string): string[] {
-  const matching = [...app.routeTable].filter(([url]) =>
+/** The methods of a path, for `Allow`; empty if the path does not exist. Those of `*` are all methods of the API. */
+export function allowedMethods({ routeTable }: FastifyInstance, path: string): string[] {
+  if (path === '*') return [...new Set([...routeTable.values()].flatMap((methods) => [...methods]))].sort();
+  const matching = [...routeTable].filter(([url]) =>
     new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`).test(path),
   );
   const [closest] = matching.sort(([a], [b]) => countParameters(a) - countParameters(b));

@@ -2,7 +2,8 @@ import type { Config } from '../../config.ts';
 
 /** Creates the headers of every response, errors included. */
 export function responseHeaders(config: Config) {
-  const headersFor = corsHeaders(config);
+  // Pages of these origins may read responses. They send a key themselves; cookies are never allowed.
+  const corsHeaders = new Map(config.cors_origins.map((origin) => [origin, originHeaders(origin)]));
   const constantHeaders = {
     ...securityHeaders,
     ...(config.base_url?.startsWith('https:') && { 'strict-transport-security': 'max-age=31536000' }),
@@ -11,7 +12,7 @@ export function responseHeaders(config: Config) {
   return (requestId: string, origin: string | undefined): Record<string, string> => ({
     ...constantHeaders,
     'x-request-id': requestId,
-    ...headersFor(origin),
+    ...(corsHeaders.get('*') ?? corsHeaders.get(origin ?? '')),
   });
 }
 
@@ -26,13 +27,6 @@ const securityHeaders = {
 /** The request headers that a response depends on. */
 export const varyOn = ({ cors_origins }: Config, ...headers: string[]) =>
   [...headers, 'accept-encoding', ...(hasSpecificOrigins(cors_origins) ? ['origin'] : [])].join(', ');
-
-/** Allows pages of `cors_origins` to read responses. They send a key themselves; cookies are never allowed. */
-function corsHeaders({ cors_origins }: Config) {
-  const known = new Map(cors_origins.map((origin) => [origin, originHeaders(origin)]));
-  const forAll = known.get('*');
-  return (origin: string | undefined) => forAll ?? (origin === undefined ? undefined : known.get(origin));
-}
 
 const hasSpecificOrigins = (origins: readonly string[]) => origins.length > 0 && !origins.includes('*');
 

@@ -15,7 +15,7 @@ import { limits } from '../../core/schemas.ts';
 import { shortened } from '../../core/text.ts';
 import { bearerToken } from '../auth/auth.ts';
 import { recordReply } from '../ops/logging.ts';
-import { allAllowedMethods, allowedMethods, writablePath } from '../request/allowed-methods.ts';
+import { allowedMethods, writablePath } from '../request/allowed-methods.ts';
 import { hasLargeRest } from '../request/drain.ts';
 import { requestIdOf } from '../request/request-ids.ts';
 import { isResponding } from '../server.ts';
@@ -49,10 +49,7 @@ const isPageView = (request: FastifyRequest) =>
   methodsAt(request).length === 0 &&
   preferredType(request.headers.accept, ['application/problem+json', 'text/html']) === 'text/html';
 
-const methodsAt = ({ server, url }: FastifyRequest) => {
-  const path = pathOf(url);
-  return path === '*' ? allAllowedMethods(server) : allowedMethods(server, path);
-};
+const methodsAt = ({ server, url }: FastifyRequest) => allowedMethods(server, pathOf(url));
 
 const pathOf = (url: string) => url.split('?')[0] ?? '';
 
@@ -105,7 +102,7 @@ export function writeProblem(
   const { headers, url = '' } = request;
   const { baseUrl, responseHeaders } = app;
   const request_id = requestIdOf(headers);
-  const body = JSON.stringify(bodyOf(problem, { baseUrl, instance: url.split('?')[0], request_id }));
+  const body = JSON.stringify(bodyOf(problem, { baseUrl, instance: pathOf(url), request_id }));
   response
     .writeHead(problems[problem.code].status, {
       ...responseHeaders(request_id, headers.origin),
@@ -160,7 +157,7 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Prob
 }
 
 export const problemBody = ({ server, url, id }: FastifyRequest, problem: Problem) =>
-  bodyOf(problem, { baseUrl: server.baseUrl, instance: url.split('?')[0], request_id: id });
+  bodyOf(problem, { baseUrl: server.baseUrl, instance: pathOf(url), request_id: id });
 
 /** Leaves out the extra properties of driver errors, which contain values of rows. */
 function describeCause(cause: unknown) {
