@@ -134,7 +134,7 @@ function pageStatement(
   kind: string,
   after: string | undefined,
   limit: number,
-  extend: (rows: PageQuery, db: Kysely<Tables>) => PageQuery,
+  extend: (rows: RowsQuery, db: Kysely<Tables>) => RowsQuery,
 ): Statement<ListRow> {
   const size = list.isIndexed === false ? undefined : pageSizes.find((size) => size >= limit);
   const pages = pageStatements.get(list) ?? new Map<string, Statement<ListRow>>();
@@ -142,14 +142,17 @@ function pageStatement(
   const key = `${kind} ${after === undefined ? 'first' : 'later'} ${size}`;
   const page =
     pages.get(key) ??
-    statement<ListRow>((db) =>
-      extend(pageRows(db, list, after === undefined ? undefined : param('after'), size), db),
-    );
+    statement<ListRow>((db) => {
+      const cursor = after === undefined ? undefined : param<string>('after');
+      const rowLimit = size === undefined ? param<number>('limit') : sql.lit(size);
+      const rows = selectPage(db, list, cursor, rowLimit, (found, order_key) =>
+        found.select([list.json.as('json'), order_key.as('order_key')]),
+      );
+      return extend(rows, db);
+    });
   pages.set(key, page);
   return page;
 }
-
-type PageQuery = ReturnType<typeof pageRows>;
 
 const pageStatements = new WeakMap<List, Map<string, Statement<ListRow>>>();
 
@@ -161,20 +164,6 @@ const pageStatements = new WeakMap<List, Map<string, Statement<ListRow>>>();
  * longer than its plan, so its limit is always a parameter.
  */
 const pageSizes = [2, 6, 11, 21, 26, 51, 101, 201];
-
-const pageRows = (
-  db: Kysely<Tables>,
-  list: List,
-  after: RawBuilder<string> | undefined,
-  size: number | undefined,
-) =>
-  selectPage(
-    db,
-    list,
-    after,
-    size === undefined ? param<number>('limit') : sql.lit(size),
-    (rows, order_key) => rows.select([list.json.as('json'), order_key.as('order_key')]),
-  ).$castTo<ListRow>();
 
 /** Without an index for the order, an inner query sorts only ids and keys, and the outer query builds the JSON. */
 function selectPage(

@@ -127,7 +127,9 @@ function visibleRows(project_ids: readonly string[], isSmall: boolean): VisibleR
 }
 
 /** All keys see the resources of these kinds, because no project owns them. */
-const sharedKinds = resources.filter(({ visible }) => visible === 'all').map(({ kind }) => kind);
+export const sharedKinds: readonly string[] = resources
+  .filter(({ visible }) => visible === 'all')
+  .map(({ kind }) => kind);
 
 function createFilter(rows: VisibleRows): KyselyPlugin {
   const expressions = commonTableExpressions(rows);

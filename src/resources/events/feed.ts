@@ -139,7 +139,9 @@ export function createEventFeed(app: App) {
     streams.delete(stream);
     live.delete(stream);
     unchecked.delete(stream);
-    if (streams.size === 0) pause();
+    if (streams.size > 0) return;
+    stop?.();
+    stop = undefined;
   }
 
   async function closeSlow(): Promise<void> {
@@ -169,11 +171,6 @@ export function createEventFeed(app: App) {
       clearInterval(heartbeat);
       unwatch();
     };
-  }
-
-  function pause(): void {
-    stop?.();
-    stop = undefined;
   }
 
   endlessResponses.add(() => {

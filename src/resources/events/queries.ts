@@ -8,10 +8,11 @@ import { allOf, equals, isIn } from '../../lists/filters.ts';
 import { type List, memoizedList } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
 import { grants } from '../../store/keys/scopes.ts';
+import { sharedKinds } from '../../store/project-scope.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Key } from '../keys/schema.ts';
 import { resolveProjects } from '../projects/queries.ts';
-import { Event, type eventFilters, type SubjectType, subjects, subjectTypes } from './schema.ts';
+import { Event, type eventFilters, subjects, subjectTypes } from './schema.ts';
 
 export type EventFilters = Filters<typeof eventFilters>;
 
@@ -70,15 +71,12 @@ export function isReadable(reader: Reader) {
   const { project_ids } = reader;
   return ({ subject_type, project_id }: { subject_type: string; project_id: string | null }): boolean =>
     subjects.has(subject_type) &&
-    (project_ids === null || sharedSubjects.has(subject_type) || project_ids.includes(project_id ?? ''));
+    (project_ids === null || sharedKinds.includes(subject_type) || project_ids.includes(project_id ?? ''));
 }
 
 /** Whether an event has this type, as its own or besides. `also` is JSON. */
 export const hasType = (event: { type: string; also: string }, type: string): boolean =>
   event.type === type || event.also.includes(`"${type}"`);
-
-/** All keys that have the scope see their events, because people and groups belong to no project. */
-const sharedSubjects = new Set<string>(['person', 'group'] satisfies SubjectType[]);
 
 const readsAll = (reader: Reader) => readableSubjects(reader).length === subjectTypes.length;
 

@@ -1,8 +1,8 @@
 import type { Transaction } from 'kysely';
 import { inUse } from '../../core/errors.ts';
+import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
-import { deleteCommentsOn } from '../../store/writes/delete-comments.ts';
 import { recordDeleted } from '../../store/writes/history.ts';
 import { findReferrers } from '../../store/writes/references.ts';
 import { deleteRow, notBefore } from '../../store/writes/rows.ts';
@@ -21,9 +21,14 @@ export async function deleteItem<I extends Item, Input, Patch>(
   await assertWritable(db, project_id);
   const found = await findReferrers(db, referrers?.(id) ?? []);
   if (found) throw inUse(`The ${target.kind} ${key}`, found);
-  await deleteCommentsOn(db, id);
+  // Its own event stands for those of its comments.
+  await deleteComments.send(db, { subject_id: id });
   await archive?.(db, [id], notBefore(change, current).now);
   await deleteRow(db, target.table, current);
   await recordDeleted(db, subject, id, current, change);
   await updateCounts(db, project_id, delta(current), null);
 }
+
+const deleteComments = statement((db) =>
+  db.deleteFrom('comments').where('subject_id', '=', param<string>('subject_id')),
+);

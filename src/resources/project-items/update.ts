@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { TObject } from 'typebox';
 import { daily, type Moment } from '../../core/clock.ts';
 import { type FieldError, fieldError, invalidBody, Problem } from '../../core/errors.ts';
@@ -12,7 +12,7 @@ import type { Change, Differences } from '../../store/writes/change.ts';
 import { type Created, unwrapSingle } from '../../store/writes/create-many.ts';
 import { addEvent, type Subject, setEventData } from '../../store/writes/events.ts';
 import { differencesBetween, recordHistory } from '../../store/writes/history.ts';
-import { type Reference, rejectDuplicateExternalId } from '../../store/writes/references.ts';
+import { type Reference, rejectDuplicate } from '../../store/writes/references.ts';
 import { notBefore, updateReadRows } from '../../store/writes/rows.ts';
 import type { issueResource } from '../issues/schema.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
@@ -289,7 +289,8 @@ async function rejectDuplicates<I extends Item>(
     try {
       if (taken.has(name)) throw takenInRequest(external_id);
       taken.add(name);
-      await rejectDuplicateExternalId(db, target, project_id, external_id);
+      const isSame = sql<boolean>`external_id = ${external_id} and project_id = ${project_id}`;
+      await rejectDuplicate(db, target, 'external_id', external_id, isSame);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       draft.problem = error;

@@ -21,7 +21,6 @@ import { byRelevance, hasWord, startsWith } from '../../lists/relevance.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change, Differences } from '../../store/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../store/writes/create-many.ts';
-import { deleteCommentsIn } from '../../store/writes/delete-comments.ts';
 import { type Subject, setEventData } from '../../store/writes/events.ts';
 import { differencesBetween, recordChanges, recordDeleted } from '../../store/writes/history.ts';
 import { findReferrers, referenceErrors, rejectDuplicate } from '../../store/writes/references.ts';
@@ -179,7 +178,7 @@ export async function deleteProject(
     ['tasks', sql`project_id = ${id}`],
   ]);
   if (referrers) throw inUse(`The project ${key}`, referrers);
-  await deleteCommentsIn(db, id);
+  await db.deleteFrom('comments').where('project_id', '=', id).execute();
   await deleteRow(db, 'projects', current);
   await recordDeleted(db, projectSubject, id, current, change);
 }

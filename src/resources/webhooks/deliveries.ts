@@ -25,13 +25,13 @@ export const deliveryList = (webhook_id: string, filters: Filters<typeof deliver
 });
 
 export async function getDelivery(db: Kysely<Tables>, webhook_id: string, id: string): Promise<Delivery> {
-  return db
-    .selectFrom('webhook_deliveries')
+  return deliveriesWith(db, webhook_id, id)
     .select(deliveryColumns)
-    .where('id', '=', id)
-    .where('webhook_id', '=', webhook_id)
     .executeTakeFirstOrThrow(() => notFound('delivery', id));
 }
+
+const deliveriesWith = (db: Kysely<Tables>, webhook_id: string, id: string) =>
+  db.selectFrom('webhook_deliveries').where('id', '=', id).where('webhook_id', '=', webhook_id);
 
 const deliveryColumns = Object.keys(Delivery.properties) as (keyof Delivery)[];
 
@@ -63,11 +63,8 @@ export async function redeliver(
   id: string,
   now: string,
 ): Promise<Delivery> {
-  const original = await db
-    .selectFrom('webhook_deliveries')
+  const original = await deliveriesWith(db, webhook_id, id)
     .selectAll()
-    .where('id', '=', id)
-    .where('webhook_id', '=', webhook_id)
     .executeTakeFirstOrThrow(() => notFound('delivery', id));
   if (original.next_attempt_at !== null) throw stillPending(id);
   const delivery = { ...original, ...newDelivery(now) };

@@ -102,7 +102,7 @@ export function createDispatcher({
     hasErrors = false;
     const hasMore = await createDeliveries(webhooks, versions.events, now);
     await sendDue(webhooks, now);
-    const next = earliest(webhooks.flatMap((webhook) => nextDueAt(webhook, now, pollMs)));
+    const [next = null] = webhooks.flatMap((webhook) => nextDueAt(webhook, now, pollMs)).sort();
     seen = hasMore || hasErrors ? undefined : { version, nextDueAt: next };
     if (hasMore) wake();
   }
@@ -278,5 +278,3 @@ function nextDueAt({ due_at, throttled_until }: ActiveWebhook, now: string, poll
   const time = throttled_until !== null && throttled_until > due_at ? throttled_until : due_at;
   return [time > now ? time : momentOf(new Date(Date.parse(now) + pollMs)).now];
 }
-
-const earliest = (times: readonly string[]) => times.toSorted()[0] ?? null;

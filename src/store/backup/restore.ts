@@ -47,11 +47,15 @@ export async function restoreDatabase(
       // The migrations have filled it.
       await db.deleteFrom('data_versions').execute();
       const createIndexes = await engine.dropIndexes(db);
-      await explainViolations(engine, backup, async () => {
+      try {
         await loadTables(db, stored, backup, { ...options, onProgress });
         onProgress('indexes', 0);
         await createIndexes();
-      });
+      } catch (error) {
+        // Rows were validated, but only the database knows which values must be unique and which rows must exist.
+        const why = engine.describeViolation(error);
+        throw why === undefined ? error : backup.damaged(why, error);
+      }
       if (newVersions)
         await db
           .updateTable('data_versions')
@@ -107,20 +111,6 @@ function compareColumns(columns: readonly string[], expected: readonly string[])
   const missing = expected.find((name) => !columns.includes(name));
   if (missing !== undefined) return `does not have the column ${missing}`;
   return columns.length === expected.length ? undefined : 'has a column twice';
-}
-
-/** Rows were validated before, but only the database knows which values must be unique and which rows must exist. */
-async function explainViolations(
-  engine: Engine,
-  { damaged }: Backup,
-  load: () => Promise<void>,
-): Promise<void> {
-  try {
-    await load();
-  } catch (error) {
-    const why = engine.describeViolation(error);
-    throw why === undefined ? error : damaged(why, error);
-  }
 }
 
 /** Returns the last migration of the backup, if this version has all of them. */

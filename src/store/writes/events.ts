@@ -213,25 +213,18 @@ async function insertFromSubject(
   rows: readonly EventRow[],
   moment: Moment,
 ): Promise<void> {
-  const name = `events of ${subject.type} ${dayKey(moment)}`;
-  const values = rows.map((row) => columns.map((column) => row[column]));
-  if (runsBatches(db) || rows.length === 1) {
-    const insertOne = namedStatement(name, (db) =>
-      db
-        .insertInto('events')
-        .columns(insertColumns)
-        .expression(selectOne(db, subject, moment)),
-    );
-    await insertOne(db, runsBatches(db) ? values : values[0]);
-    return;
-  }
-  const insertMany = namedStatement(`${name}, many`, (db) =>
+  const isOneByOne = runsBatches(db) || rows.length === 1;
+  const select = isOneByOne ? selectOne : selectMany;
+  const insert = namedStatement(`events of ${subject.type} ${dayKey(moment)} ${isOneByOne}`, (db) =>
     db
       .insertInto('events')
       .columns(insertColumns)
-      .expression(selectMany(db, subject, moment)),
+      .expression(select(db, subject, moment)),
   );
-  await insertMany(db, { rows: JSON.stringify(rows) });
+  if (isOneByOne) {
+    const values = rows.map((row) => columns.map((column) => row[column]));
+    await insert(db, runsBatches(db) ? values : values[0]);
+  } else await insert(db, { rows: JSON.stringify(rows) });
 }
 
 const insertColumns = [...columns, 'subject_key', 'project_id', 'data'] as const;

@@ -136,21 +136,6 @@ export async function findRows(
   return new Map(rows.map(({ value, id, label }) => [value, { id, label }]));
 }
 
-/** Like `rejectDuplicate`, for external ids that are unique within a project. */
-export const rejectDuplicateExternalId = (
-  db: Kysely<Tables>,
-  target: Target,
-  project_id: string,
-  external_id: string | null | undefined,
-) =>
-  rejectDuplicate(
-    db,
-    target,
-    'external_id',
-    external_id,
-    sql<boolean>`external_id = ${external_id} and project_id = ${project_id}`,
-  );
-
 /** A table, and the condition for its rows that refer to a row. */
 export type Reference = [
   table: 'risks' | 'issues' | 'tasks' | 'people' | 'groups' | 'projects',
