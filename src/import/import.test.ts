@@ -358,7 +358,7 @@ onBothEngines('imports', (start) => {
   });
 
   test('fails only the row whose key is no text', async (t) => {
-    const { send } = await importer(await start(t));
+    const { send } = await importer(start(t));
     const file = '{"name":"Ada","email":5}\n{"name":"Grace","email":"grace@example.com"}';
     const { status, body, text } = await send('/v1/personnel/import?mode=upsert', file, ndjson);
     assert.equal(status, 200, text);

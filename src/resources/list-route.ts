@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
+import type { ProblemCode } from '../core/errors.ts';
 import type { Access } from '../http/auth/auth.ts';
 import type { App } from '../http/fastify.ts';
 import type { List } from '../lists/list.ts';
@@ -30,6 +31,8 @@ export type Listing<Params extends TObject, F extends TProperties> = {
 type ListRoute<Params extends TObject, F extends TProperties> = Listing<Params, F> & {
   url: string;
   access: Access;
+  /** Besides the usual ones. */
+  errors?: ProblemCode[];
   tag: string;
   params?: Params;
 };
@@ -37,13 +40,13 @@ type ListRoute<Params extends TObject, F extends TProperties> = Listing<Params, 
 /** Registers a route that lists resources. */
 export function listRoute<F extends TProperties, Params extends TObject = TObject<Record<never, TSchema>>>(
   app: App,
-  { url, access, tag, params, ...listing }: ListRoute<Params, F>,
+  { url, access, errors, tag, params, ...listing }: ListRoute<Params, F>,
 ): void {
   const { operationId, summary, description, row, meta, filters, sorts, list } = listing;
   app.get(
     url,
     {
-      config: { access },
+      config: { access, ...(errors && { errors }) },
       schema: {
         operationId,
         summary,

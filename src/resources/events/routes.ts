@@ -3,47 +3,39 @@ import { Type } from 'typebox';
 import { Problem } from '../../core/errors.ts';
 import { optional, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
-import { SortableListQuery, splitQuery } from '../../lists/query.ts';
-import { ListOf } from '../../lists/schema.ts';
-import { sendList } from '../../lists/send-list.ts';
+import { listRoute } from '../list-route.ts';
 import { createEventFeed } from './feed.ts';
 import { assertStored, eventList, eventSorts, resolveEventFilters } from './queries.ts';
 import { Event, eventFilters } from './schema.ts';
 import { createEventStream } from './stream.ts';
 
 export function eventRoutes(app: App): void {
-  app.get(
-    '/v1/events',
-    {
-      config: { access: 'events.read', errors: ['events_expired'] },
-      schema: {
-        operationId: 'listEvents',
-        summary: 'List events, oldest first by default',
+  listRoute(app, {
+    url: '/v1/events',
+    access: 'events.read',
+    errors: ['events_expired'],
+    operationId: 'listEvents',
+    summary: 'List events, oldest first by default',
+    description:
+      'Each change of a resource appends one event in its own transaction. To follow the log, repeat the request ' +
+      'with `after` set to `meta.next_after` of the previous response: no event is missed or repeated. A key sees ' +
+      'the events of the resources that it can read: besides `events.read` it needs `personnel.read`, ' +
+      '`projects.read` or `keys.read`.',
+    tag: 'events',
+    row: Event,
+    meta: {
+      next_after: Type.Integer({
         description:
-          'Each change of a resource appends one event in its own transaction. To follow the log, repeat the request ' +
-          'with `after` set to `meta.next_after` of the previous response: no event is missed or repeated. A key sees ' +
-          'the events of the resources that it can read: besides `events.read` it needs `personnel.read`, ' +
-          '`projects.read` or `keys.read`.',
-        tags: ['events'],
-        querystring: SortableListQuery(eventFilters, eventSorts),
-        response: {
-          200: ListOf(Event, {
-            next_after: Type.Integer({
-              description:
-                'The value of `after` for the next request. Newest first, that of the first page is the end of the log.',
-            }),
-          }),
-        },
-      },
+          'The value of `after` for the next request. Newest first, that of the first page is the end of the log.',
+      }),
     },
-    async (request, reply) => {
-      const { filters, sort } = splitQuery(request.query);
-      const { actor, database, moment } = request;
+    filters: eventFilters,
+    sorts: eventSorts,
+    list: async ({ actor, database, moment }, { filters, sort }) => {
       await assertStored(database.db, filters, actor, moment);
-      const resolved = await resolveEventFilters(database.db, filters);
-      return sendList(request, reply, eventList(resolved, actor, moment, sort));
+      return eventList(await resolveEventFilters(database.db, filters), actor, moment, sort);
     },
-  );
+  });
 
   const feed = createEventFeed(app);
   app.get(

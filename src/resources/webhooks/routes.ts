@@ -6,11 +6,9 @@ import { created, done, runIdempotent, sendIdempotent } from '../../http/request
 import { assertIfMatch } from '../../http/response/etag.ts';
 import { showSecret, withoutSecret } from '../../http/response/secrets.ts';
 import { actionErrors } from '../../http/route-errors.ts';
-import { ListQuery, splitQuery } from '../../lists/query.ts';
-import { ListOf } from '../../lists/schema.ts';
-import { sendList } from '../../lists/send-list.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Key } from '../keys/schema.ts';
+import { listRoute } from '../list-route.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { assertReadsNoMore, assertTypesReadable, assertWithinProjects, readScopesOf } from './access.ts';
 import { createTest, deliveryList, getDelivery, redeliver } from './deliveries.ts';
@@ -43,22 +41,6 @@ export function webhookRoutes(app: App): void {
     if (rejection !== undefined) throw invalidBody([fieldError('url', 'not_allowed', rejection)]);
   }
 
-  app.get(
-    '/v1/webhooks',
-    {
-      config: { access: 'events.read' },
-      schema: {
-        operationId: 'listWebhooks',
-        summary: 'List webhooks, oldest first',
-        description: 'Secrets are never shown.',
-        tags: ['webhooks'],
-        querystring: ListQuery(webhookFilters),
-        response: { 200: ListOf(Webhook) },
-      },
-    },
-    (request, reply) => sendList(request, reply, webhookList(splitQuery(request.query).filters)),
-  );
-
   resourceRoutes(app, {
     noun: 'webhook',
     tag: 'webhooks',
@@ -71,6 +53,14 @@ export function webhookRoutes(app: App): void {
     patch: WebhookPatch,
     summaries: { create: 'Create a webhook', delete: 'Delete a webhook and its delivery log' },
     getSummary: 'Get a webhook, without its secret',
+    listing: {
+      operationId: 'listWebhooks',
+      summary: 'List webhooks, oldest first',
+      description: 'Secrets are never shown.',
+      row: Webhook,
+      filters: webhookFilters,
+      list: (_, { filters }) => webhookList(filters),
+    },
     descriptions: {
       create:
         'Sends the events from now on to `url`, signed as Standard Webhooks defines. The secret is shown only in ' +
@@ -168,27 +158,23 @@ export function webhookRoutes(app: App): void {
     },
   );
 
-  app.get(
-    '/v1/webhooks/:id/deliveries',
-    {
-      config: { access: 'events.read' },
-      schema: {
-        operationId: 'listWebhookDeliveries',
-        summary: 'List the deliveries of a webhook, newest first',
-        description:
-          'One row per event sent, with its last attempt. Rows are deleted after `MUSTER_WEBHOOK_LOG_DAYS`. ' +
-          'The key must have all scopes of the webhook.',
-        tags: ['webhooks'],
-        params: oneWebhook,
-        querystring: ListQuery(deliveryFilters),
-        response: { 200: ListOf(Delivery) },
-      },
-    },
-    async (request, reply) => {
+  listRoute(app, {
+    url: '/v1/webhooks/:id/deliveries',
+    access: 'events.read',
+    operationId: 'listWebhookDeliveries',
+    summary: 'List the deliveries of a webhook, newest first',
+    description:
+      'One row per event sent, with its last attempt. Rows are deleted after `MUSTER_WEBHOOK_LOG_DAYS`. ' +
+      'The key must have all scopes of the webhook.',
+    tag: 'webhooks',
+    params: oneWebhook,
+    row: Delivery,
+    filters: deliveryFilters,
+    list: async (request, { filters }) => {
       const { id } = await getManaged(request.database.db, request);
-      return sendList(request, reply, deliveryList(id, splitQuery(request.query).filters));
+      return deliveryList(id, filters);
     },
-  );
+  });
 
   app.post(
     '/v1/webhooks/:id/deliveries/:delivery_id/redeliver',
