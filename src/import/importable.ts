@@ -1,4 +1,4 @@
-import type { RawBuilder, Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Static, TObject } from 'typebox';
 import type { Problem } from '../core/errors.ts';
 import type { List } from '../lists/list.ts';
@@ -67,5 +67,12 @@ export type Importable<
   ): Promise<(Created | Problem)[]>;
   update(db: Transaction<Tables>, current: Current, patch: Static<Patch>, change: Change): Promise<unknown>;
 };
+
+/** The keys of resources in a table with the columns `id`, `external_id` and `key`. */
+export const keysOf = (table: 'projects' | 'risks' | 'issues' | 'tasks') =>
+  (['id', 'external_id', 'key'] as const).map((field) => ({
+    field,
+    column: sql.ref<string>(`${table}.${field}`),
+  })) as [ImportKey, ImportKey, ImportKey];
 
 export type ImportKey = { field: string; column: RawBuilder<string>; compared?(value: string): string };

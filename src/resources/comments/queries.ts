@@ -6,11 +6,17 @@ import { newStamps, rowAsJson } from '../../database/sql/rows.ts';
 import type { List } from '../../lists/list.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
-import type { Subject } from '../../store/writes/events.ts';
+import { subjectOf } from '../../store/writes/events.ts';
 import { recordChanges, recordCreated, recordDeleted } from '../../store/writes/history.ts';
 import { deleteRow, insertRows, notBefore, updateRow } from '../../store/writes/rows.ts';
 import { assertNotArchived, assertWritable, type LockedProject } from '../projects/lock.ts';
-import { Comment, type CommentedType, type CommentInput, type CommentPatch } from './schema.ts';
+import {
+  Comment,
+  type CommentedType,
+  type CommentInput,
+  type CommentPatch,
+  commentResource,
+} from './schema.ts';
 
 /** The project, risk, issue or task that a comment is about. */
 export type CommentedResource = { type: CommentedType; id: string; project_id: string };
@@ -101,13 +107,7 @@ const commentJson = rowAsJson(Comment, 'comments', {
     from people where people.user_id in (select value from ${jsonTexts(sql.ref('comments.mentions'))}))`,
 });
 
-const commentSubject: Subject = {
-  type: 'comment',
-  from: (db) => db.selectFrom('comments'),
-  id: sql.ref('comments.id'),
-  project_id: sql.ref('comments.project_id'),
-  json: () => commentJson,
-};
+const commentSubject = subjectOf(commentResource, () => commentJson);
 
 const mention = new RegExp(`@(${idPattern('person').slice(1, -1)})\\b`, 'g');
 

@@ -13,7 +13,7 @@ import type { Tables } from '../../store/tables.ts';
 import { ancestors, cycleErrors } from '../../store/trees.ts';
 import type { Change } from '../../store/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../store/writes/create-many.ts';
-import { addEvent, type Subject, setEventData } from '../../store/writes/events.ts';
+import { addEvent, setEventData, subjectOf } from '../../store/writes/events.ts';
 import {
   differencesBetween,
   recordChanges,
@@ -24,12 +24,11 @@ import { lockTables } from '../../store/writes/locks.ts';
 import {
   type Reference,
   referenceErrors,
-  rejectDuplicate,
+  rejectDuplicates,
   type Unique,
 } from '../../store/writes/references.ts';
 import { deleteRow, notBefore, updateRow, updateRows } from '../../store/writes/rows.ts';
 import { rejectReferenced } from '../in-use.ts';
-import { personResource } from '../personnel/schema.ts';
 import {
   Group,
   GroupInput,
@@ -121,8 +120,7 @@ export async function updateGroup(
   if ('parent_id' in differences) await lockTables(db, 'groups');
   const [errors = []] = await validate(db, [next], current);
   if (errors.length > 0) throw invalidBody(errors);
-  if ('name' in differences) await rejectDuplicateName(db, next, id);
-  if ('external_id' in differences) await rejectDuplicate(db, groupResource, 'external_id', next.external_id);
+  await rejectDuplicates(db, groupResource, uniqueFields, id, next, differences);
   const columns = { ...storedChanges(Group, differences), name_folded: fold(next.name) };
   await updateRow(db, 'groups', current, columns, change.now);
   await recordChanges(db, groupSubject, id, differences, { ...change, reason });
@@ -206,12 +204,7 @@ const web_url = consoleUrl('/groups/', sql.ref('groups.id'));
 
 const groupJson = rowAsJson(Group, 'groups', { member_count, web_url });
 
-export const groupSubject: Subject = {
-  type: 'group',
-  from: (db) => db.selectFrom('groups'),
-  id: sql.ref('groups.id'),
-  json: () => groupJson,
-};
+export const groupSubject = subjectOf(groupResource, () => groupJson);
 
 const groupWithMembersJson = rowAsJson(GroupWithMembers, 'groups', {
   member_count,
@@ -220,9 +213,6 @@ const groupWithMembersJson = rowAsJson(GroupWithMembers, 'groups', {
     select ${jsonArrayOf(sql.ref('memberships.user_id'), sql.ref('memberships.user_id'))}
     from memberships where memberships.group_id = groups.id)`,
 });
-
-const rejectDuplicateName = (db: Kysely<Tables>, { name }: GroupInput, self = '') =>
-  rejectDuplicate(db, groupResource, 'name', name, sql`name_folded = ${fold(name)} and id <> ${self}`);
 
 const uniqueFields: Unique[] = [
   { field: 'name', column: sql.ref('name_folded'), compared: fold },
@@ -234,10 +224,7 @@ async function validate(
   inputs: readonly GroupInput[],
   current?: Group,
 ): Promise<FieldError[][]> {
-  const errors = await referenceErrors(db, inputs, {
-    parent_id: groupResource,
-    lead_user_id: personResource,
-  });
+  const errors = await referenceErrors(db, inputs, groupResource.references);
   for (const [i, { name, parent_id }] of inputs.entries()) {
     if (current) {
       const self = { id: current.id, label: name };

@@ -9,10 +9,8 @@ import type { Change } from '../../store/writes/change.ts';
 import { recordHistory } from '../../store/writes/history.ts';
 import { lockPerson, lockTables } from '../../store/writes/locks.ts';
 import { referenceErrors } from '../../store/writes/references.ts';
-import { groupResource } from '../groups/schema.ts';
 import { assigneeErrors, getPerson, updatePerson } from '../personnel/queries.ts';
 import type { DeactivateInput, Handover, Person, Responsibilities } from '../personnel/schema.ts';
-import { personResource } from '../personnel/schema.ts';
 import { lockProjects } from '../projects/lock.ts';
 import { assignmentRows, countAssignments } from './assignments.ts';
 import { lockLedRows, noResponsibilities, reassignAll, type Successors } from './reassign.ts';
@@ -162,8 +160,8 @@ async function assertSuccessors(
   const { handover_to_user_id, handover_to_group_id } = successors;
   const field = 'handover_to_user_id';
   const [errors = []] = await referenceErrors(db, [successors], {
-    handover_to_user_id: personResource,
-    handover_to_group_id: groupResource,
+    handover_to_user_id: 'people',
+    handover_to_group_id: 'groups',
   });
   if (handover_to_user_id === person.user_id) {
     const detail = `${person.name} cannot be their own successor. Choose another person.`;

@@ -1,8 +1,7 @@
-import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import type { Importable, ItemProject } from '../../import/importable.ts';
-import { updateItem } from '../project-items/update.ts';
-import { createIssues, issueList, issueWrites } from './queries.ts';
+import { importOf } from '../project-items/import.ts';
+import { issueList, issueWrites } from './queries.ts';
 import { type Issue, IssueInput, IssuePatch } from './schema.ts';
 
 const priorityWords = {
@@ -16,16 +15,10 @@ export const issueImport = (
   project: ItemProject,
   moment: Moment,
 ): Importable<Issue, typeof IssueInput, typeof IssuePatch> => ({
-  what: 'issue',
+  ...importOf(issueWrites, project),
   input: IssueInput,
   patch: IssuePatch,
   existing: issueList({ project: [project.id], status: ['all'] }, moment),
-  keys: [
-    { field: 'id', column: sql.ref('issues.id') },
-    { field: 'external_id', column: sql.ref('issues.external_id') },
-    { field: 'key', column: sql.ref('issues.key') },
-  ],
-  project,
   intermediateStatus: { closed: 'resolved' },
   synonyms: {
     title: 'issue, issue title, name, summary, subject, problem, short description, headline',
@@ -83,6 +76,4 @@ export const issueImport = (
     patch.status === 'resolved' || patch.status === 'closed'
       ? { ...patch, resolution: patch.resolution ?? 'fixed' }
       : patch,
-  create: (db, inputs, change) => createIssues(db, project.id, inputs, change),
-  update: (db, current, patch, change) => updateItem(db, issueWrites, { current, patch }, change),
 });

@@ -1,6 +1,6 @@
-import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
+import { type Expression, type Kysely, sql } from 'kysely';
 import { dayKey, daysLater, type Moment } from '../../core/clock.ts';
-import { type FieldError, invalidBody, joined, type Problem } from '../../core/errors.ts';
+import { type FieldError, invalidBody, joined } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { consoleUrl, daysBetween, jsonBoolean } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
@@ -21,22 +21,15 @@ import { type List, memoizedList, type Order, type RowsQuery } from '../../lists
 import { byFixedText, byText, positionIn } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
 import type { TableName, Tables } from '../../store/tables.ts';
-import type { Change } from '../../store/writes/change.ts';
-import type { Created } from '../../store/writes/create-many.ts';
-import type { Subject } from '../../store/writes/events.ts';
-import { inProject, referenceErrors } from '../../store/writes/references.ts';
+import { subjectOf } from '../../store/writes/events.ts';
+import { referenceErrors } from '../../store/writes/references.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
-import { groupResource } from '../groups/schema.ts';
-import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
-import { personResource } from '../personnel/schema.ts';
-import { createItems } from '../project-items/create.ts';
 import { commonOrders, itemOrder, ownerName, personName } from '../project-items/order.ts';
 import { joinAssignee, joinOwner } from '../project-items/people.ts';
 import { itemReader } from '../project-items/read.ts';
-import type { ItemWrites } from '../project-items/update.ts';
+import type { ItemIdentity, ItemWrites } from '../project-items/writes.ts';
 import { issueDelta } from '../projects/counts.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
-import { riskResource } from '../risks/schema.ts';
 import { assertTransition, ownerAndDateErrors } from '../validation.ts';
 import {
   Issue,
@@ -79,43 +72,8 @@ export const issueList = (filters: IssueFilters, moment: Moment, sort = 'rank'):
     matches: issueConditions(filters, moment),
   }));
 
-export const getIssue = itemReader<Issue>(
-  'issue',
-  (db) => withPeople(issueRows(db)),
-  (moment) => issueJson(moment),
-);
-
-/** Creates issues; returns a problem for each invalid input. */
-export const createIssues = (
-  db: Transaction<Tables>,
-  project: string,
-  inputs: readonly IssueInput[],
-  change: Change,
-): Promise<(Created | Problem)[]> =>
-  createItems(
-    db,
-    project,
-    inputs,
-    {
-      subject: issueSubject,
-      target: issueResource,
-      errors: async (project_id) =>
-        joined(
-          await validate(db, project_id, inputs, change),
-          await assigneeErrors(db, assigneesOf(inputs), change),
-        ),
-      row: (identity, input) => issueRow(identity, input, change),
-      delta: ({ severity = 'medium' }) => issueDelta(true, severity),
-    },
-    change,
-  );
-
 /** The row of a new issue. */
-export const issueRow = (
-  identity: { id: string; project_id: string; key: string },
-  input: IssueInput,
-  { now, today }: Moment,
-) => ({
+export const issueRow = (identity: ItemIdentity, input: IssueInput, { now, today }: Moment) => ({
   ...identity,
   ...storedFields(IssueInput, input),
   raised_on: input.raised_on ?? today,
@@ -145,19 +103,17 @@ const issueJson = (moment: Moment) =>
 /** The tables that a list of issues depends on. */
 export const issueTables: readonly TableName[] = ['issues', 'projects', 'people', 'groups', 'memberships'];
 
-export const issueSubject: Subject = {
-  type: 'issue',
-  from: (db) => withPeople(issueRows(db)),
-  id: sql.ref('issues.id'),
-  key: sql.ref('issues.key'),
-  project_id: sql.ref('issues.project_id'),
-  json: issueJson,
-};
+export const issueSubject = subjectOf(issueResource, issueJson, (db) => withPeople(issueRows(db)));
+
+export const getIssue = itemReader<Issue>(issueSubject);
 
 export const issueWrites: ItemWrites<Issue, IssueInput, IssuePatch> = {
   target: issueResource,
   subject: issueSubject,
   schema: Issue,
+  get: getIssue,
+  row: issueRow,
+  validate,
   next(current, patch, reason) {
     const next = clearStaleIssueFields(current, merged(current, patch));
     if (next.status !== current.status) assertTransition(issueTransitions, current, next.status);
@@ -165,10 +121,7 @@ export const issueWrites: ItemWrites<Issue, IssueInput, IssuePatch> = {
     if (stateErrors.length > 0) throw invalidBody(stateErrors);
     return { next };
   },
-  validate,
   delta: deltaOf,
-  get: getIssue,
-  createMany: createIssues,
   referrers: (id) => [['tasks', sql`issue_id = ${id}`]],
 };
 
@@ -239,13 +192,7 @@ async function validate(
   inputs: readonly Omit<IssueInput, 'status'>[],
   { today }: Moment,
 ): Promise<FieldError[][]> {
-  const errors = await referenceErrors(db, inputs, {
-    owner_user_id: personResource,
-    owner_group_id: groupResource,
-    raised_by_user_id: personResource,
-    assignee_user_id: personResource,
-    risk_id: inProject(riskResource, project_id),
-  });
+  const errors = await referenceErrors(db, inputs, issueResource.references, project_id);
   return joined(
     errors,
     inputs.map((input) => ownerAndDateErrors(input, today)),

@@ -12,12 +12,12 @@ import { insufficientScope, missingScopes } from '../../store/keys/scopes.ts';
 import { hashSecret, newSecret } from '../../store/keys/secret.ts';
 import type { Tables } from '../../store/tables.ts';
 import { bySystem, type Change, type Differences } from '../../store/writes/change.ts';
-import type { Subject } from '../../store/writes/events.ts';
+import { subjectOf } from '../../store/writes/events.ts';
 import { differencesBetween, type EventOptions, recordChanges } from '../../store/writes/history.ts';
 import { lockTables } from '../../store/writes/locks.ts';
 import { notBefore } from '../../store/writes/rows.ts';
 import { findProjects } from '../projects/queries.ts';
-import { Key, KeyInput, type KeyPatch, type keyFilters, scopes } from './schema.ts';
+import { Key, KeyInput, type KeyPatch, type keyFilters, keyResource, scopes } from './schema.ts';
 
 type NewKey = Key & { secret: string };
 
@@ -276,12 +276,7 @@ const recordKeyChange = (
   event?: EventOptions,
 ) => recordChanges(db, keySubject, id, differences, { ...bySystem(by), ...by }, event);
 
-export const keySubject: Subject = {
-  type: 'key',
-  from: (db) => db.selectFrom('keys'),
-  id: sql.ref('keys.id'),
-  json: () => rowAsJson(Key, 'keys'),
-};
+export const keySubject = subjectOf(keyResource, () => rowAsJson(Key, 'keys'));
 
 const storedSecret = (secret: string) => ({
   hash: hashSecret(secret),

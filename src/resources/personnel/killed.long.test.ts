@@ -10,7 +10,7 @@ import { openDatabase } from '../../store/open.ts';
 import { bySystem } from '../../store/writes/change.ts';
 import { issueWrites } from '../issues/queries.ts';
 import { createKey } from '../keys/queries.ts';
-import { createItem } from '../project-items/update.ts';
+import { createItem } from '../project-items/create.ts';
 import { createProject } from '../projects/queries.ts';
 import { riskWrites } from '../risks/queries.ts';
 import { taskWrites } from '../tasks/queries.ts';

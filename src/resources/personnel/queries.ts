@@ -13,14 +13,14 @@ import type { Tables } from '../../store/tables.ts';
 import { cycleErrors } from '../../store/trees.ts';
 import type { Change } from '../../store/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../store/writes/create-many.ts';
-import { type Subject, setEventData } from '../../store/writes/events.ts';
+import { setEventData, subjectOf } from '../../store/writes/events.ts';
 import { differencesBetween, recordChanges, recordDeleted } from '../../store/writes/history.ts';
 import { lockPerson, lockTables } from '../../store/writes/locks.ts';
 import {
   findReferrers,
   type Reference,
   referenceErrors,
-  rejectDuplicate,
+  rejectDuplicates,
   type Unique,
 } from '../../store/writes/references.ts';
 import { deleteRow, notBefore, updateRow } from '../../store/writes/rows.ts';
@@ -131,9 +131,7 @@ export async function updatePerson(
   const [errors = []] = await validate(db, [next]);
   errors.push(...(await relationErrors(db, next, current)));
   if (errors.length > 0) throw invalidBody(errors);
-  if ('email' in differences) await rejectDuplicateEmail(db, next, id);
-  if ('external_id' in differences)
-    await rejectDuplicate(db, personResource, 'external_id', next.external_id);
+  await rejectDuplicates(db, personResource, uniqueFields, id, next, differences);
   const columns = { ...storedChanges(Person, differences), ...foldedColumns(next) };
   await updateRow(db, 'people', { id, version }, columns, change.now);
   await recordChanges(db, personSubject, id, differences, { ...change, reason });
@@ -216,22 +214,7 @@ const personJson = (moment: Moment) =>
     web_url: consoleUrl('/personnel/', sql.ref('people.user_id')),
   });
 
-export const personSubject: Subject = {
-  type: 'person',
-  from: (db) => db.selectFrom('people'),
-  id: sql.ref('people.user_id'),
-  json: personJson,
-};
-
-const rejectDuplicateEmail = (db: Kysely<Tables>, { email }: PersonInput, self = '') =>
-  // Leave out the person: an email that changes only in case is not a duplicate.
-  rejectDuplicate(
-    db,
-    personResource,
-    'email',
-    email,
-    sql`lower(email) = lower(${email}) and user_id <> ${self}`,
-  );
+export const personSubject = subjectOf(personResource, personJson);
 
 const uniqueFields: Unique[] = [
   { field: 'email', column: sql`lower(email)`, compared: lowerAscii },
@@ -239,10 +222,7 @@ const uniqueFields: Unique[] = [
 ];
 
 async function validate(db: Kysely<Tables>, inputs: readonly PersonInput[]): Promise<FieldError[][]> {
-  const errors = await referenceErrors(db, inputs, {
-    manager_user_id: personResource,
-    accountable_user_id: personResource,
-  });
+  const errors = await referenceErrors(db, inputs, personResource.references);
   const accountable = inputs.map(({ accountable_user_id }) => accountable_user_id).filter((id) => id != null);
   const nonHumans =
     accountable.length === 0 ? [] : (await findNonHumans(db, { ids: JSON.stringify(accountable) })).rows;

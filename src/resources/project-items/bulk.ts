@@ -13,7 +13,8 @@ import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import type { Subject } from '../../store/writes/events.ts';
 import { lockProjectsOfItemsFirst } from '../projects/lock.ts';
-import { type ItemWrites, updateItems } from './update.ts';
+import { updateItems } from './update.ts';
+import type { ItemWrites } from './writes.ts';
 
 type Item = { id: string; key: string; version: number };
 type Patch = Record<string, unknown>;

@@ -1,53 +1,60 @@
-import type { Insertable, Transaction } from 'kysely';
-import type { FieldError, Problem } from '../../core/errors.ts';
+import type { Transaction } from 'kysely';
+import { joined, type Problem } from '../../core/errors.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
-import { type Created, createMany } from '../../store/writes/create-many.ts';
-import type { Subject } from '../../store/writes/events.ts';
-import { inProject, type Target } from '../../store/writes/references.ts';
-import { addCreatedCounts, type CountDelta } from '../projects/counts.ts';
+import { type Created, createMany, unwrapSingle } from '../../store/writes/create-many.ts';
+import { setEventData } from '../../store/writes/events.ts';
+import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
+import { type CountDelta, updateCounts } from '../projects/counts.ts';
 import { assertNotArchived, lockProject } from '../projects/lock.ts';
+import type { Item, ItemWrites } from './writes.ts';
 
-type ItemIdentity = { id: string; project_id: string; key: string };
+/** Creates one item, or throws its problem. */
+export async function createItem<I extends Item, Input extends object, Patch>(
+  db: Transaction<Tables>,
+  writes: ItemWrites<I, Input, Patch>,
+  project: string,
+  input: Input,
+  change: Change,
+): Promise<I> {
+  const { id } = unwrapSingle(await createItems(db, writes, project, [input], change));
+  return setEventData(db, id, await writes.get(db, project, id, change));
+}
 
 /**
  * Creates risks, issues or tasks in a project; returns a problem for each invalid input. Each item gets the next key of
  * its kind, such as `APOLLO-R7`. A number is never reused, even after the item is deleted.
  */
-export async function createItems<Input extends object, Table extends 'risks' | 'issues' | 'tasks'>(
+export async function createItems<I extends Item, Input extends object, Patch>(
   db: Transaction<Tables>,
+  { target, subject, row, validate, inputErrors = () => [], delta }: ItemWrites<I, Input, Patch>,
   projectRef: string,
   inputs: readonly Input[],
-  {
-    target,
-    ...item
-  }: {
-    subject: Subject;
-    target: Target & { table: Table };
-    errors(project_id: string): Promise<FieldError[][]>;
-    row(identity: ItemIdentity, input: Input): Insertable<Tables[Table]>;
-    delta(input: Input): CountDelta;
-  },
   change: Change,
 ): Promise<(Created | Problem)[]> {
   const project = await lockProject(db, projectRef);
   assertNotArchived(project);
   const { id: project_id, key } = project;
   const counter = `${target.table}_created` as const;
-  const deltas: CountDelta[] = [];
+  const deltas: { after: CountDelta }[] = [];
+  const errors = joined(
+    joined(await validate(db, project_id, inputs, change), inputs.map(inputErrors)),
+    await assigneeErrors(db, assigneesOf(inputs), change),
+  );
   const options = {
-    subject: item.subject,
-    target: inProject(target, project_id),
-    errors: await item.errors(project_id),
+    subject,
+    target: { ...target, project_id },
+    errors,
     uniques: [{ field: 'external_id' }],
     label: (_: Input, index: number) =>
       `${key}-${target.kind[0]?.toUpperCase()}${project[counter] + index + 1}`,
     row: ({ id, label }: Created, input: Input) => {
-      deltas.push(item.delta(input));
-      return item.row({ id, project_id, key: label }, input);
+      const item = row({ id, project_id, key: label }, input, change);
+      deltas.push({ after: delta(item as I) });
+      return item as never;
     },
   };
   const created = await createMany(db, inputs, options, change);
-  await addCreatedCounts(db, project_id, counter, deltas);
+  await updateCounts(db, project_id, deltas, { [counter]: deltas.length });
   return created;
 }

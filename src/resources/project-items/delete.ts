@@ -8,7 +8,7 @@ import { findReferrers } from '../../store/writes/references.ts';
 import { deleteRow, notBefore } from '../../store/writes/rows.ts';
 import { updateCounts } from '../projects/counts.ts';
 import { assertWritable } from '../projects/lock.ts';
-import type { Item, ItemWrites } from './update.ts';
+import type { Item, ItemWrites } from './writes.ts';
 
 /** Deletes an item that no other one refers to. */
 export async function deleteItem<I extends Item, Input, Patch>(
@@ -26,7 +26,7 @@ export async function deleteItem<I extends Item, Input, Patch>(
   await archive?.(db, [id], notBefore(change, current).now);
   await deleteRow(db, target.table, current);
   await recordDeleted(db, subject, id, current, change);
-  await updateCounts(db, project_id, delta(current), null);
+  await updateCounts(db, project_id, [{ before: delta(current) }]);
 }
 
 const deleteComments = statement((db) =>

@@ -2,11 +2,28 @@ import type { Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import { invalidBody, Problem } from '../../core/errors.ts';
 import { checkOf } from '../../http/request/validation.ts';
-import type { Importable, ItemProject } from '../../import/importable.ts';
+import { type Importable, type ItemProject, keysOf } from '../../import/importable.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import { createProjects, getProject } from '../projects/queries.ts';
 import { ProjectInput } from '../projects/schema.ts';
+import { createItems } from './create.ts';
+import { updateItem } from './update.ts';
+import type { Item, ItemWrites } from './writes.ts';
+
+/** What the imports of risks, issues and tasks into a project have in common. */
+export const importOf = <I extends Item, Input extends object, Patch extends object>(
+  writes: ItemWrites<I, Input, Patch>,
+  project: ItemProject,
+) => ({
+  what: writes.target.kind,
+  keys: keysOf(writes.target.table),
+  project,
+  create: (db: Transaction<Tables>, inputs: readonly Input[], change: Change) =>
+    createItems(db, writes, project.id, inputs, change),
+  update: (db: Transaction<Tables>, current: I, patch: Patch, change: Change) =>
+    updateItem(db, writes, { current, patch }, change),
+});
 
 export type ItemImport = (project: ItemProject, moment: Moment) => Importable;
 

@@ -15,9 +15,11 @@ import { getProject, getProjectForWriting } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { type ResourceKind, resourceRoutes } from '../resource-routes.ts';
 import { bulkRoute } from './bulk.ts';
+import { createItem } from './create.ts';
 import { deleteItem } from './delete.ts';
 import { type ItemImport, importAcrossProjects } from './import.ts';
-import { createItem, type Item, type ItemWrites, updateItem } from './update.ts';
+import { updateItem } from './update.ts';
+import type { Item, ItemWrites } from './writes.ts';
 
 type ItemParams = TObject<{ project_id: TString; id: TString }>;
 

@@ -1,10 +1,10 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { daily, type Moment } from '../../core/clock.ts';
 import { notFound } from '../../core/errors.ts';
 import { normalizeKey } from '../../core/ids.ts';
 import { param, statement } from '../../database/sql/statement.ts';
-import type { RowsQuery } from '../../lists/list.ts';
 import type { Tables } from '../../store/tables.ts';
+import type { Subject } from '../../store/writes/events.ts';
 
 /** Reads one item of a project, or of any project. The project and the item are given by id or by key. */
 export type ReadItem<Item> = (
@@ -14,16 +14,11 @@ export type ReadItem<Item> = (
   moment: Moment,
 ) => Promise<Item>;
 
-export function itemReader<Item extends object>(
-  noun: 'risk' | 'issue' | 'task',
-  rows: (db: Kysely<Tables>) => RowsQuery,
-  json: (moment: Moment) => RawBuilder<string>,
-): ReadItem<Item> {
-  const isItem = (column: 'id' | 'key') => sql`${sql.ref(`${noun}s.${column}`)} = ${param(column)}`;
+export function itemReader<Item extends object>({ type, from, id, key, json }: Subject): ReadItem<Item> {
   const find = (db: Kysely<Tables>, moment: Moment) =>
-    rows(db)
+    from(db)
       .select(json(moment).as('json'))
-      .where(sql<boolean>`(${isItem('id')} or ${isItem('key')})`)
+      .where(sql<boolean>`(${id} = ${param('id')} or ${key} = ${param('key')})`)
       .$castTo<{ json: string }>();
   const findAnywhere = daily((moment) => statement((db) => find(db, moment)));
   const findInProject = daily((moment) =>
@@ -44,7 +39,7 @@ export function itemReader<Item extends object>(
             project_key: normalizeKey(project),
           });
     const [row] = rows;
-    if (!row) throw notFound(noun, project === undefined ? ref : `${ref} in the project ${project}`);
+    if (!row) throw notFound(type, project === undefined ? ref : `${ref} in the project ${project}`);
     return JSON.parse(row.json);
   };
 }

@@ -1,5 +1,4 @@
 import { sql, type Transaction } from 'kysely';
-import type { TObject } from 'typebox';
 import { daily, type Moment } from '../../core/clock.ts';
 import { type FieldError, fieldError, invalidBody, Problem } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
@@ -9,68 +8,17 @@ import { storedChanges } from '../../database/sql/rows.ts';
 import { param, type Statement, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change, Differences } from '../../store/writes/change.ts';
-import { type Created, unwrapSingle } from '../../store/writes/create-many.ts';
 import { addEvent, type Subject, setEventData } from '../../store/writes/events.ts';
 import { differencesBetween, recordHistory } from '../../store/writes/history.ts';
-import { type Reference, rejectDuplicate } from '../../store/writes/references.ts';
+import { rejectDuplicate } from '../../store/writes/references.ts';
 import { notBefore, updateReadRows } from '../../store/writes/rows.ts';
-import type { issueResource } from '../issues/schema.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
-import { type CountDelta, updateCountsOfMany } from '../projects/counts.ts';
+import { updateCounts } from '../projects/counts.ts';
 import { assertNotArchived, type LockedProject, lockProjects } from '../projects/lock.ts';
-import type { riskResource } from '../risks/schema.ts';
-import type { taskResource } from '../tasks/schema.ts';
-import type { ReadItem } from './read.ts';
-
-export type Item = {
-  id: string;
-  project_id: string;
-  key: string;
-  title: string;
-  description: string | null;
-  external_id: string | null;
-  assignee_user_id?: string | null;
-  version: number;
-  updated_at: string;
-};
-
-type Reason = string | null | undefined;
+import type { Item, ItemWrites, Reason } from './writes.ts';
 
 /** An item as it was read, and the fields to set. */
 type Update<I, Patch> = { current: I; patch: Patch & { reason?: Reason } };
-
-/** How items of one kind are created, updated and deleted, one or many. */
-export type ItemWrites<I extends Item, Input, Patch> = {
-  target: typeof riskResource | typeof issueResource | typeof taskResource;
-  subject: Subject;
-  schema: TObject;
-  /** Returns the state after a patch, with its errors. Throws if the current state does not allow the patch. */
-  next(current: I, patch: Patch, reason: Reason, moment: Moment): { next: I; errors?: FieldError[] };
-  /** Validates the new states of items of one project. */
-  validate(
-    db: Transaction<Tables>,
-    project_id: string,
-    items: readonly I[],
-    moment: Moment,
-  ): Promise<FieldError[][]>;
-  /** Runs before the rows change. */
-  archive?(db: Transaction<Tables>, ids: readonly string[], now: string): Promise<void>;
-  /** Columns that are not fields of a patch but depend on them. */
-  derivedColumns?(current: I, next: I): object;
-  /** Changes of fields that follow from others. They are in the event, not in the history. */
-  derivedDifferences?(current: I, next: I): Differences;
-  delta(item: I): CountDelta;
-  get: ReadItem<I>;
-  /** Returns a problem for each invalid input. */
-  createMany(
-    db: Transaction<Tables>,
-    project: string,
-    inputs: readonly Input[],
-    change: Change,
-  ): Promise<(Created | Problem)[]>;
-  /** What may refer to the item, so that it cannot be deleted. */
-  referrers?(id: string): Reference[];
-};
 
 /** The new state of an item. */
 type ItemChange<I> = {
@@ -83,18 +31,6 @@ type ItemChange<I> = {
 };
 
 type Draft<I> = ItemChange<I> & { errors: FieldError[]; problem?: Problem };
-
-/** Creates one item, or throws its problem. */
-export async function createItem<I extends Item, Input, Patch>(
-  db: Transaction<Tables>,
-  { createMany, get }: ItemWrites<I, Input, Patch>,
-  project: string,
-  input: Input,
-  change: Change,
-): Promise<I> {
-  const { id } = unwrapSingle(await createMany(db, project, [input], change));
-  return setEventData(db, id, await get(db, project, id, change));
-}
 
 /** Updates items; returns the item or a problem for each update. A problem changes nothing of its item. */
 export async function updateItems<I extends Item, Input, Patch extends object>(
@@ -192,7 +128,7 @@ export async function saveItems<I extends Item, Input, Patch>(
       before: kind.delta(current),
       after: kind.delta(changed.get(current.id) as I),
     }));
-    await updateCountsOfMany(db, project_id, deltas);
+    await updateCounts(db, project_id, deltas);
   }
   return changed;
 }

@@ -2,20 +2,10 @@ import { sql, type Transaction } from 'kysely';
 import { namedStatement, param } from '../../database/sql/statement.ts';
 import type { Tables } from '../../store/tables.ts';
 
-/** The contribution of one risk or issue to the counters of its project. */
-export type CountDelta = {
-  open_issues: number;
-  critical_issues: number;
-  active_risks: number;
-  unassessed_risks: number;
-};
+export const zeroDelta = { open_issues: 0, critical_issues: 0, active_risks: 0, unassessed_risks: 0 };
 
-export const zeroDelta: CountDelta = {
-  open_issues: 0,
-  critical_issues: 0,
-  active_risks: 0,
-  unassessed_risks: 0,
-};
+/** The contribution of one risk or issue to the counters of its project. */
+export type CountDelta = typeof zeroDelta;
 
 export const riskDelta = (isActive: boolean, score: number | null): CountDelta => ({
   ...zeroDelta,
@@ -30,59 +20,20 @@ export const issueDelta = (isOpen: boolean, severity: string): CountDelta => ({
 });
 
 /**
- * Updates a project's counters in the transaction that changes an item. `before` is null for a new item, `after` for a
- * deleted one.
+ * Updates a project's counters in the transaction that changes its items. `before` is left out for a new item, `after` for
+ * a deleted one. New items also advance the counter that numbers their keys.
  */
-export const updateCounts = (
+export async function updateCounts(
   db: Transaction<Tables>,
   project_id: string,
-  before: CountDelta | null,
-  after: CountDelta | null,
-): Promise<void> =>
-  addToCounters(
-    db,
-    project_id,
-    Object.entries(after ?? zeroDelta).map(([name, count]) => [
-      name,
-      count - (before ?? zeroDelta)[name as keyof CountDelta],
-    ]),
-  );
-
-/** Like `updateCounts`, for many items of a project. */
-export const updateCountsOfMany = (
-  db: Transaction<Tables>,
-  project_id: string,
-  deltas: readonly { before: CountDelta; after: CountDelta }[],
-): Promise<void> =>
-  addToCounters(
-    db,
-    project_id,
-    (Object.keys(zeroDelta) as (keyof CountDelta)[]).map((name) => [
-      name,
-      deltas.reduce((sum, { before, after }) => sum + after[name] - before[name], 0),
-    ]),
-  );
-
-/** Updates a project's counters for new items, and advances the counter that numbers their keys. */
-export const addCreatedCounts = (
-  db: Transaction<Tables>,
-  project_id: string,
-  counter: 'risks_created' | 'issues_created' | 'tasks_created',
-  deltas: readonly CountDelta[],
-): Promise<void> =>
-  addToCounters(db, project_id, [
-    [counter, deltas.length],
-    ...Object.keys(zeroDelta).map(
-      (name) => [name, deltas.reduce((sum, delta) => sum + delta[name as keyof CountDelta], 0)] as const,
-    ),
-  ]);
-
-async function addToCounters(
-  db: Transaction<Tables>,
-  project_id: string,
-  counts: readonly (readonly [name: string, change: number])[],
+  deltas: readonly { before?: CountDelta; after?: CountDelta }[],
+  created: { [Counter in `${'risks' | 'issues' | 'tasks'}_created`]?: number } = {},
 ): Promise<void> {
-  const changes = counts.filter(([, change]) => change !== 0);
+  const sums = (Object.keys(zeroDelta) as (keyof CountDelta)[]).map((name) => [
+    name,
+    deltas.reduce((sum, { before, after }) => sum + (after?.[name] ?? 0) - (before?.[name] ?? 0), 0),
+  ]);
+  const changes = Object.entries({ ...created, ...Object.fromEntries(sums) }).filter(([, sum]) => sum !== 0);
   if (changes.length === 0) return;
   const names = changes.map(([name]) => name);
   const add = namedStatement(`add to counters ${names}`, (db) =>

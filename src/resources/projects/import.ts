@@ -1,6 +1,5 @@
-import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
-import type { Importable } from '../../import/importable.ts';
+import { type Importable, keysOf } from '../../import/importable.ts';
 import { createProjects, projectList, updateProject } from './queries.ts';
 import { type Project, ProjectInput, ProjectPatch } from './schema.ts';
 
@@ -11,11 +10,7 @@ export const projectImport = (
   input: ProjectInput,
   patch: ProjectPatch,
   existing: projectList({}, moment),
-  keys: [
-    { field: 'id', column: sql.ref('projects.id') },
-    { field: 'external_id', column: sql.ref('projects.external_id') },
-    { field: 'key', column: sql.ref('projects.key') },
-  ],
+  keys: keysOf('projects'),
   synonyms: {
     key: 'project key, code, short name',
     name: 'project, project name, title',

@@ -21,12 +21,12 @@ import { byRelevance, hasWord, startsWith } from '../../lists/relevance.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change, Differences } from '../../store/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../store/writes/create-many.ts';
-import { type Subject, setEventData } from '../../store/writes/events.ts';
+import { setEventData, subjectOf } from '../../store/writes/events.ts';
 import { differencesBetween, recordChanges, recordDeleted } from '../../store/writes/history.ts';
-import { findReferrers, referenceErrors, rejectDuplicate } from '../../store/writes/references.ts';
+import { findReferrers, referenceErrors, rejectDuplicates } from '../../store/writes/references.ts';
 import { deleteRow, notBefore, updateRow } from '../../store/writes/rows.ts';
-import { personResource } from '../personnel/schema.ts';
 import { periodErrors } from '../validation.ts';
+import { zeroDelta } from './counts.ts';
 import { overdueTasks, projectHealth, topScore } from './health.ts';
 import { assertKeyUnused, generateKey } from './key.ts';
 import { assertNotArchived, lockProject } from './lock.ts';
@@ -125,7 +125,7 @@ export async function createProjects(
     subject: projectSubject,
     target: projectResource,
     errors: await validate(db, inputs),
-    uniques: [{ field: 'key' }, { field: 'external_id' }],
+    uniques: uniqueFields,
     label: ({ key, name }: ProjectInput) => key ?? generateKey(db, name, takenKeys),
     row: ({ id, label: key }: Created, input: ProjectInput) => projectRow(id, { ...input, key }, change),
   } as const;
@@ -145,9 +145,7 @@ export async function updateProject(
   if ('key' in differences) assertKeyUnused(locked);
   const [errors = []] = await validate(db, [next]);
   if (errors.length > 0) throw invalidBody(errors);
-  if ('key' in differences) await rejectDuplicate(db, projectResource, 'key', next.key);
-  if ('external_id' in differences)
-    await rejectDuplicate(db, projectResource, 'external_id', next.external_id);
+  await rejectDuplicates(db, projectResource, uniqueFields, current.id, next, differences);
   return changeProject(db, current, next, differences, { ...change, reason });
 }
 
@@ -188,10 +186,7 @@ export const projectRow = (id: string, input: ProjectInput & { key: string }, { 
   id,
   ...storedFields(ProjectInput, input),
   archived_at: null,
-  open_issues: 0,
-  critical_issues: 0,
-  active_risks: 0,
-  unassessed_risks: 0,
+  ...zeroDelta,
   name_folded: fold(input.name),
   search_folded: foldAll([input.key, input.name]),
   risks_created: 0,
@@ -250,14 +245,9 @@ const projectJson = (moment: Moment) =>
     web_url: consoleUrl('/projects/', sql.ref('projects.key')),
   });
 
-export const projectSubject: Subject = {
-  type: 'project',
-  from: (db) => db.selectFrom('projects'),
-  id: sql.ref('projects.id'),
-  key: sql.ref('projects.key'),
-  project_id: sql.ref('projects.id'),
-  json: projectJson,
-};
+export const projectSubject = subjectOf(projectResource, projectJson);
+
+const uniqueFields = [{ field: 'key' }, { field: 'external_id' }];
 
 async function changeProject(
   db: Transaction<Tables>,
@@ -279,6 +269,6 @@ async function changeProject(
 }
 
 async function validate(db: Kysely<Tables>, inputs: readonly ProjectInput[]): Promise<FieldError[][]> {
-  const errors = await referenceErrors(db, inputs, { lead_user_id: personResource });
+  const errors = await referenceErrors(db, inputs, projectResource.references);
   return joined(errors, inputs.map(periodErrors));
 }

@@ -1,9 +1,8 @@
-import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import { fold } from '../../core/text.ts';
 import type { Importable, ItemProject, Resource } from '../../import/importable.ts';
-import { updateItem } from '../project-items/update.ts';
-import { createRisks, riskWrites } from './queries.ts';
+import { importOf } from '../project-items/import.ts';
+import { riskWrites } from './queries.ts';
 import { riskList } from './register.ts';
 import { levelOf, scoreOf } from './rules/scoring.ts';
 import { type Risk, RiskInput, RiskPatch } from './schema.ts';
@@ -63,19 +62,13 @@ export const riskImport = (
   project: ItemProject,
   moment: Moment,
 ): Importable<Risk, typeof RiskInput, typeof RiskPatch> => ({
-  what: 'risk',
+  ...importOf(riskWrites, project),
   input: RiskInput,
   patch: RiskPatch,
   existing: riskList(
     { filters: { project: [project.id], status: ['all'] }, moment, as_of: undefined },
     'rank',
   ),
-  keys: [
-    { field: 'id', column: sql.ref('risks.id') },
-    { field: 'external_id', column: sql.ref('risks.external_id') },
-    { field: 'key', column: sql.ref('risks.key') },
-  ],
-  project,
   synonyms: {
     title: 'risk, risk title, name, risk name, summary, event, risk event, headline',
     description: 'risk description, details, risk statement, cause and effect, notes, comments',
@@ -133,6 +126,4 @@ export const riskImport = (
   textInstead: { strategy: 'response_plan' },
   computed: { fields: ['score', 'level'], differs: compareRating },
   complete: completeStatus,
-  create: (db, inputs, change) => createRisks(db, project.id, inputs, change),
-  update: (db, current, patch, change) => updateItem(db, riskWrites, { current, patch }, change),
 });

@@ -1,30 +1,28 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
-import { type FieldError, fieldError, invalidBody, joined, type Problem } from '../../core/errors.ts';
+import { type FieldError, fieldError, invalidBody, joined } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { WriteConflict } from '../../database/application.ts';
 import { merged, newStamps, storedFields } from '../../database/sql/rows.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change, Differences } from '../../store/writes/change.ts';
-import type { Created } from '../../store/writes/create-many.ts';
-import type { Subject } from '../../store/writes/events.ts';
+import { subjectOf } from '../../store/writes/events.ts';
 import { differencesBetween } from '../../store/writes/history.ts';
 import { referenceErrors } from '../../store/writes/references.ts';
 import { chunk, insertRows } from '../../store/writes/rows.ts';
 import type { EventType } from '../events/schema.ts';
-import { groupResource } from '../groups/schema.ts';
 import { issueWrites } from '../issues/queries.ts';
 import type { Issue } from '../issues/schema.ts';
-import { personResource } from '../personnel/schema.ts';
-import { createItems } from '../project-items/create.ts';
+import { createItem } from '../project-items/create.ts';
 import { itemReader } from '../project-items/read.ts';
-import { createItem, type ItemWrites, saveItems } from '../project-items/update.ts';
+import { saveItems } from '../project-items/update.ts';
+import type { ItemIdentity, ItemWrites } from '../project-items/writes.ts';
 import { riskDelta } from '../projects/counts.ts';
 import { assertWritable } from '../projects/lock.ts';
 import { assertTransition, ownerAndDateErrors } from '../validation.ts';
 import { riskJson, riskRows, withOwner } from './register.ts';
 import { scoreColumns } from './rules/score-columns.ts';
-import { residualErrors, scoreOf, severityOf } from './rules/scoring.ts';
+import { residualErrors, severityOf } from './rules/scoring.ts';
 import { clearStaleRiskFields, riskStateErrors, riskTransitions } from './rules/transitions.ts';
 import {
   activeStatuses,
@@ -35,46 +33,22 @@ import {
   riskResource,
 } from './schema.ts';
 
-export const riskSubject: Subject = {
-  type: 'risk',
-  from: (db) => withOwner(riskRows(db)),
-  id: sql.ref('risks.id'),
-  key: sql.ref('risks.key'),
-  project_id: sql.ref('risks.project_id'),
-  json: (moment) => riskJson(moment),
-};
+export const riskSubject = subjectOf(
+  riskResource,
+  (moment) => riskJson(moment),
+  (db) => withOwner(riskRows(db)),
+);
 
-export const getRisk = itemReader<Risk>('risk', riskSubject.from, (moment) => riskJson(moment));
-
-/** Creates risks; returns a problem for each invalid input. */
-export const createRisks = (
-  db: Transaction<Tables>,
-  project: string,
-  inputs: readonly RiskInput[],
-  change: Change,
-): Promise<(Created | Problem)[]> =>
-  createItems(
-    db,
-    project,
-    inputs,
-    {
-      subject: riskSubject,
-      target: riskResource,
-      errors: async () =>
-        joined(
-          await validate(db, inputs, change),
-          inputs.map((input) => residualErrors(input, input)),
-        ),
-      row: (identity, input) => riskRow(identity, input, change),
-      delta: ({ probability = null, impact = null }) => riskDelta(true, scoreOf(probability, impact)),
-    },
-    change,
-  );
+export const getRisk = itemReader<Risk>(riskSubject);
 
 export const riskWrites: ItemWrites<Risk, RiskInput, RiskPatch> = {
   target: riskResource,
   subject: riskSubject,
   schema: Risk,
+  get: getRisk,
+  row: riskRow,
+  validate: (db, _, risks, moment) => validate(db, risks, moment),
+  inputErrors: (input) => residualErrors(input, input),
   next(current, patch, reason, { today }) {
     const next = clearStaleRiskFields(current, merged(current, patch));
     if (next.status === 'materialized' && current.status !== 'materialized') {
@@ -86,7 +60,6 @@ export const riskWrites: ItemWrites<Risk, RiskInput, RiskPatch> = {
     if (stateErrors.length > 0) throw invalidBody(stateErrors);
     return { next, errors: residualErrors(patch, next) };
   },
-  validate: (db, _, risks, moment) => validate(db, risks, moment),
   archive: archiveVersions,
   derivedColumns(current, next) {
     const [before, after] = [scoreColumns(current), scoreColumns(next)];
@@ -98,8 +71,6 @@ export const riskWrites: ItemWrites<Risk, RiskInput, RiskPatch> = {
   },
   derivedDifferences: scoreDifferences,
   delta: deltaOf,
-  get: getRisk,
-  createMany: createRisks,
   referrers: (id) => [
     ['issues', sql`risk_id = ${id}`],
     ['tasks', sql`risk_id = ${id}`],
@@ -137,11 +108,7 @@ export async function materializeRisk(
 }
 
 /** The row of a new risk. */
-export function riskRow(
-  identity: { id: string; project_id: string; key: string },
-  input: RiskInput,
-  { now, today }: Moment,
-) {
+export function riskRow(identity: ItemIdentity, input: RiskInput, { now, today }: Moment) {
   const fields = { ...identity, ...storedFields(RiskInput, input), raised_on: input.raised_on ?? today };
   const scores = scoreColumns(fields);
   return {
@@ -217,12 +184,7 @@ async function validate(
   inputs: readonly Omit<RiskInput, 'status'>[],
   { today }: Moment,
 ): Promise<FieldError[][]> {
-  const errors = await referenceErrors(db, inputs, {
-    owner_user_id: personResource,
-    owner_group_id: groupResource,
-    raised_by_user_id: personResource,
-    accepted_by_user_id: personResource,
-  });
+  const errors = await referenceErrors(db, inputs, riskResource.references);
   return joined(
     errors,
     inputs.map((input) => ownerAndDateErrors(input, today)),

@@ -1,8 +1,7 @@
-import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import type { Importable, ItemProject } from '../../import/importable.ts';
-import { updateItem } from '../project-items/update.ts';
-import { createTasks, taskList, taskWrites } from './queries.ts';
+import { importOf } from '../project-items/import.ts';
+import { taskList, taskWrites } from './queries.ts';
 import { type Task, TaskInput, TaskPatch } from './schema.ts';
 
 /** Reads a percentage of progress, or the day on which a task was completed. */
@@ -18,16 +17,10 @@ export const taskImport = (
   project: ItemProject,
   moment: Moment,
 ): Importable<Task, typeof TaskInput, typeof TaskPatch> => ({
-  what: 'task',
+  ...importOf(taskWrites, project),
   input: TaskInput,
   patch: TaskPatch,
   existing: taskList({ project: [project.id], status: ['all'] }, moment),
-  keys: [
-    { field: 'id', column: sql.ref('tasks.id') },
-    { field: 'external_id', column: sql.ref('tasks.external_id') },
-    { field: 'key', column: sql.ref('tasks.key') },
-  ],
-  project,
   synonyms: {
     title: 'task, task title, name, task name, summary, action, action item, subject, to do',
     description: 'task description, details, notes, comments, body',
@@ -56,6 +49,4 @@ export const taskImport = (
     },
   },
   interpret: { status: statusOfProgress },
-  create: (db, inputs, change) => createTasks(db, project.id, inputs, change),
-  update: (db, current, patch, change) => updateItem(db, taskWrites, { current, patch }, change),
 });

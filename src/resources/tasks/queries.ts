@@ -1,6 +1,6 @@
-import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
+import { type Expression, type Kysely, sql } from 'kysely';
 import { dayKey, type Moment } from '../../core/clock.ts';
-import { type FieldError, joined, type Problem } from '../../core/errors.ts';
+import { type FieldError, joined } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { consoleUrl, jsonBoolean } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
@@ -19,21 +19,14 @@ import { type List, memoizedList, type Order, type RowsQuery } from '../../lists
 import { byFixedText, byText } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
 import type { Tables } from '../../store/tables.ts';
-import type { Change } from '../../store/writes/change.ts';
-import type { Created } from '../../store/writes/create-many.ts';
-import type { Subject } from '../../store/writes/events.ts';
-import { inProject, referenceErrors } from '../../store/writes/references.ts';
-import { issueResource } from '../issues/schema.ts';
-import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
-import { personResource } from '../personnel/schema.ts';
-import { createItems } from '../project-items/create.ts';
+import { subjectOf } from '../../store/writes/events.ts';
+import { referenceErrors } from '../../store/writes/references.ts';
 import { commonOrders, itemOrder, personName } from '../project-items/order.ts';
 import { joinAssignee } from '../project-items/people.ts';
 import { itemReader } from '../project-items/read.ts';
-import type { ItemWrites } from '../project-items/update.ts';
+import type { ItemIdentity, ItemWrites } from '../project-items/writes.ts';
 import { zeroDelta } from '../projects/counts.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
-import { riskResource } from '../risks/schema.ts';
 import { periodErrors } from '../validation.ts';
 import {
   openStatuses,
@@ -79,40 +72,8 @@ export const taskList = (filters: TaskFilters, moment: Moment, sort = 'due_on'):
     matches: taskConditions(filters, moment),
   }));
 
-export const getTask = itemReader<Task>(
-  'task',
-  (db) => withAssignee(taskRows(db)),
-  () => taskJson,
-);
-
-/** Creates tasks; returns a problem for each invalid input. */
-export const createTasks = (
-  db: Transaction<Tables>,
-  project: string,
-  inputs: readonly TaskInput[],
-  change: Change,
-): Promise<(Created | Problem)[]> =>
-  createItems(
-    db,
-    project,
-    inputs,
-    {
-      subject: taskSubject,
-      target: taskResource,
-      errors: async (project_id) =>
-        joined(await validate(db, project_id, inputs), await assigneeErrors(db, assigneesOf(inputs), change)),
-      row: (identity, input) => taskRow(identity, input, change),
-      delta: () => zeroDelta,
-    },
-    change,
-  );
-
 /** The row of a new task. */
-export const taskRow = (
-  identity: { id: string; project_id: string; key: string },
-  input: TaskInput,
-  { now }: Moment,
-) => ({
+export const taskRow = (identity: ItemIdentity, input: TaskInput, { now }: Moment) => ({
   ...identity,
   ...storedFields(TaskInput, input),
   search_folded: foldAll([identity.key, input.title, input.description]),
@@ -132,24 +93,23 @@ const taskJson = rowAsJson(Task, 'tasks', {
   web_url: consoleUrl('/tasks/', sql.ref('tasks.key')),
 });
 
-export const taskSubject: Subject = {
-  type: 'task',
-  from: (db) => withAssignee(taskRows(db)),
-  id: sql.ref('tasks.id'),
-  key: sql.ref('tasks.key'),
-  project_id: sql.ref('tasks.project_id'),
-  json: () => taskJson,
-};
+export const taskSubject = subjectOf(
+  taskResource,
+  () => taskJson,
+  (db) => withAssignee(taskRows(db)),
+);
+
+export const getTask = itemReader<Task>(taskSubject);
 
 export const taskWrites: ItemWrites<Task, TaskInput, TaskPatch> = {
   target: taskResource,
   subject: taskSubject,
   schema: Task,
-  next: (current, patch) => ({ next: { ...current, ...patch } }),
-  validate,
-  delta: () => zeroDelta,
   get: getTask,
-  createMany: createTasks,
+  row: taskRow,
+  validate,
+  next: (current, patch) => ({ next: { ...current, ...patch } }),
+  delta: () => zeroDelta,
 };
 
 /** Whether an index yields the first rows in order, without sorting. */
@@ -193,10 +153,6 @@ async function validate(
   project_id: string,
   inputs: readonly TaskInput[],
 ): Promise<FieldError[][]> {
-  const errors = await referenceErrors(db, inputs, {
-    assignee_user_id: personResource,
-    risk_id: inProject(riskResource, project_id),
-    issue_id: inProject(issueResource, project_id),
-  });
+  const errors = await referenceErrors(db, inputs, taskResource.references, project_id);
   return joined(errors, inputs.map(periodErrors));
 }

@@ -9,7 +9,7 @@ import type { List } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
 import type { Tables } from '../../store/tables.ts';
 import { bySystem, type Change, type Differences } from '../../store/writes/change.ts';
-import type { Subject } from '../../store/writes/events.ts';
+import { subjectOf } from '../../store/writes/events.ts';
 import {
   differencesBetween,
   type EventOptions,
@@ -26,7 +26,7 @@ import { readScopesOf } from './access.ts';
 import { unmatchedUpTo } from './fan-out.ts';
 import { newWebhookSecret } from './message.ts';
 import { later } from './outcome.ts';
-import { Webhook, WebhookInput, type WebhookPatch, type webhookFilters } from './schema.ts';
+import { Webhook, WebhookInput, type WebhookPatch, type webhookFilters, webhookResource } from './schema.ts';
 
 type NewWebhook = Webhook & { secret: string };
 
@@ -35,12 +35,7 @@ const overlapSeconds = 24 * 3600;
 
 const json = rowAsJson(Webhook, 'webhooks');
 
-const webhookSubject: Subject = {
-  type: 'webhook',
-  from: (db) => db.selectFrom('webhooks'),
-  id: sql.ref('webhooks.id'),
-  json: () => json,
-};
+const webhookSubject = subjectOf(webhookResource, () => json);
 
 /** Webhooks, oldest first. */
 export const webhookList = (filters: Filters<typeof webhookFilters>): List => ({

@@ -4,13 +4,34 @@ import { newId } from '../../core/ids.ts';
 import { hasSingleWriter, runsBatches } from '../../database/sql/batches.ts';
 import { jsonTexts, parsedJson, wakeFollowers } from '../../database/sql/functions.ts';
 import { namedStatement, param, statement } from '../../database/sql/statement.ts';
+import type { Descriptor } from '../../resources/descriptor.ts';
 import { type EventType, type SubjectType, subjects } from '../../resources/events/schema.ts';
-import type { Tables } from '../tables.ts';
+import type { ResourceTable, Tables } from '../tables.ts';
 import type { Differences } from './change.ts';
 import { chunk, insertRows } from './rows.ts';
 import { type ChangeTracker, type EventData, type PendingEvent, type Subject, trackerOf } from './tracker.ts';
 
 export type { Subject } from './tracker.ts';
+
+/**
+ * How the events of a resource are written. They have the key and the project of its row, if it has these columns. `from`
+ * joins what `json` needs.
+ */
+export function subjectOf(
+  { kind, table, id, columns, visible }: Descriptor & { kind: SubjectType; table: ResourceTable },
+  json: Subject['json'],
+  from: Subject['from'] = (db) => db.selectFrom(table),
+): Subject {
+  const columnOf = (name: string) => sql.ref<string>(`${table}.${name}`);
+  return {
+    type: kind,
+    from,
+    id: columnOf(id),
+    ...('key' in columns && { key: columnOf('key') }),
+    ...(typeof visible === 'object' && 'project' in visible && { project_id: columnOf(visible.project) }),
+    json,
+  };
+}
 
 /** Adds an event to the transaction. It is written at the end, if the transaction commits. */
 export const addEvent = (db: Transaction<Tables>, event: PendingEvent): void =>

@@ -3,6 +3,7 @@ import { type FieldError, fieldError, invalidBody, Problem } from '../../core/er
 import { inJsonArray, sharedRowLock } from '../../database/sql/functions.ts';
 import { namedStatement, param } from '../../database/sql/statement.ts';
 import type { Descriptor } from '../../resources/descriptor.ts';
+import { resources } from '../../resources/descriptors.ts';
 import type { Tables } from '../tables.ts';
 
 /** A resource that others refer to, or one that has unique fields. */
@@ -11,20 +12,23 @@ export type Target = Pick<Descriptor, 'table' | 'id' | 'kind' | 'label'> & {
   project_id?: string;
 };
 
-export const inProject = <T extends Target>(target: T, project_id: string) => ({ ...target, project_id });
-
 /**
- * Returns, for each input, an error for every field that refers to a row that does not exist. Takes a shared lock on
+ * Returns, for each input, an error for every field that refers to a row that does not exist. `references` are those of
+ * a descriptor; risks and issues must belong to the project of the inputs. Takes a shared lock on
  * referenced people until the transaction ends, so that they are not deactivated or handed over at the same time
  * (`lockPerson`).
  */
 export async function referenceErrors(
   db: Kysely<Tables>,
   inputs: readonly object[],
-  references: Record<string, Target>,
+  references: Readonly<Record<string, string>>,
+  project_id?: string,
 ): Promise<FieldError[][]> {
   const errors = inputs.map((): FieldError[] => []);
-  for (const [field, target] of Object.entries(references)) {
+  for (const [field, table] of Object.entries(references)) {
+    const target = targetOf(table, project_id);
+    // The project of an item is not among its inputs.
+    if (target.table === 'projects') continue;
     const ids = inputs.map((input) => (input as Record<string, unknown>)[field] as string | null | undefined);
     const existing = await findRows(db, target, { field: target.id }, ids, target.table === 'people');
     for (const [i, value] of ids.entries()) {
@@ -35,6 +39,13 @@ export async function referenceErrors(
     }
   }
   return errors;
+}
+
+function targetOf(table: string, project_id: string | undefined): Target {
+  const target = resources.find((resource) => resource.table === table);
+  if (!target) throw new Error(`No resource has the table ${table}.`);
+  const isOfProject = typeof target.visible === 'object' && 'project' in target.visible;
+  return isOfProject && project_id !== undefined ? { ...target, project_id } : target;
 }
 
 /** Throws 409 if another row already has the value. The error names the field and that row. */
@@ -52,6 +63,24 @@ export async function rejectDuplicate(
     from ${sql.table(table)} where ${same} limit 1`.execute(db);
   const [holder] = rows;
   if (holder) throw duplicateProblem([{ what: target.kind, field, value, holder }]);
+}
+
+/** Throws 409 if another row already has the new value of a unique field that differs. */
+export async function rejectDuplicates(
+  db: Kysely<Tables>,
+  target: Target,
+  uniques: readonly Unique[],
+  id: string,
+  next: object,
+  differences: object,
+): Promise<void> {
+  for (const { field, column = sql.ref(field), compared = String } of uniques) {
+    const value = (next as Record<string, string | null | undefined>)[field];
+    if (!(field in differences) || value == null) continue;
+    // Leave out the row itself: a name that changes only in case is not a duplicate.
+    const isSame = sql<boolean>`${column} = ${compared(value)} and ${sql.ref(target.id)} <> ${id}`;
+    await rejectDuplicate(db, target, field, value, isSame);
+  }
 }
 
 type Holder = { id: string; label: string };
