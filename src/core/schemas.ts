@@ -122,6 +122,8 @@ export const Id = (kind: IdKind, options: Options = {}) =>
 export const OneOf = <const V extends readonly string[]>(values: V, options: Options = {}) =>
   Type.Unsafe<V[number]>({ type: 'string', enum: [...values], ...options });
 
+export const Count = Type.Integer({ minimum: 0 });
+
 /** A rating on a scale from 1 to 5. */
 export const Rating = (options: Options = {}) => Type.Integer({ minimum: 1, maximum: 5, ...options });
 

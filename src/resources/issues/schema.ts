@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import {
   Attributes,
   AttributesPatch,
+  Count,
   Day,
   Id,
   Line,
@@ -9,7 +10,6 @@ import {
   OneOf,
   OrNull,
   optional,
-  parameterScope,
   patchable,
   Reason,
   Strict,
@@ -21,7 +21,16 @@ import {
   Writable,
 } from '../../core/schemas.ts';
 import { columnsOf, describe, Flag, Folded, SortKey, statusAction } from '../descriptor.ts';
-import { acrossProjects, ItemRef } from '../projects/schema.ts';
+import {
+  commonFilters,
+  computedFields,
+  ItemRef,
+  identity,
+  owner,
+  ownerFilters,
+  ownerState,
+} from '../project-items/schema.ts';
+import { acrossProjects } from '../projects/schema.ts';
 
 export const openStatuses = ['open', 'in_progress', 'blocked'] as const;
 export const issueStatuses = [...openStatuses, 'resolved', 'closed'] as const;
@@ -36,8 +45,7 @@ const fields = {
   description: OrNull(Text()),
   severity: OneOf(severities, { default: 'medium' }),
   priority: OneOf(priorities, { default: 'normal' }),
-  owner_user_id: OrNull(Id('person')),
-  owner_group_id: OrNull(Id('group', { description: 'Set this or `owner_user_id`, not both.' })),
+  ...owner,
   assignee_user_id: OrNull(Id('person', { description: 'The person must be assignable.' })),
   raised_by_user_id: OrNull(Id('person')),
   raised_on: Day({ description: 'Default: today.' }),
@@ -53,19 +61,12 @@ const fields = {
 
 export const Issue = Strict(
   {
-    id: Id('issue'),
-    key: Type.String({ description: 'Human-readable key.', examples: ['APOLLO-I3'] }),
-    project_id: Id('project'),
-    project_key: Type.String({ examples: ['APOLLO'] }),
-    project_name: Line(),
+    ...identity('issue', 'I3'),
     ...required,
     ...fields,
     status: OneOf(issueStatuses),
     resolution: OrNull(OneOf(['fixed', 'workaround', 'wont_fix', 'duplicate', 'not_an_issue'])),
-    owner_name: OrNull(Line()),
-    owner_active: OrNull(
-      Type.Boolean({ description: 'Whether the owner is an active person; null if no person owns it.' }),
-    ),
+    ...ownerState,
     assignee_name: OrNull(Line()),
     assignee_active: OrNull(Type.Boolean()),
     age_days: Type.Integer({ description: 'Days since the issue was raised.' }),
@@ -103,14 +104,7 @@ const filters = {
   severity: ManyOf(fields.severity),
   priority: ManyOf(fields.priority),
   assignee_user_id: ManyOf(Id('person')),
-  owner_user_id: ManyOf(Id('person')),
-  owner_group_id: ManyOf(Id('group')),
-  transitive: Type.Boolean({
-    description:
-      'With `owner_group_id`: includes issues owned by its subgroups, and by members of any of these groups. Needs ' +
-      '`personnel.read`.',
-    [parameterScope]: 'personnel.read',
-  }),
+  ...ownerFilters('issues'),
   owner_active: Type.Boolean({ description: '`false` returns issues owned by inactive people.' }),
   assignee_active: Type.Boolean({ description: '`false` returns issues assigned to inactive people.' }),
   unassigned: Type.Boolean(),
@@ -120,9 +114,7 @@ const filters = {
   due_before: Day(),
   due_after: Day(),
   raised_since: Day(),
-  updated_since: Time(),
-  external_id: Line(),
-  q: Line({ description: 'Text in the key, title or description; ignores case and accents.' }),
+  ...commonFilters,
 };
 
 /** Filters for open issues across projects. `status` accepts only open statuses. */
@@ -141,8 +133,6 @@ export const projectIssueFilters = {
 
 /** Filters for issues across projects, in every status. */
 export const allIssueFilters = { ...acrossProjects, ...projectIssueFilters };
-
-const Count = Type.Integer({ minimum: 0 });
 
 export const IssueSummary = Strict(
   {
@@ -176,17 +166,7 @@ export const issueResource = describe({
   tag: ['issues', 'The open issues across all projects, and the issues of each project.'],
   columns: columnsOf(
     Issue,
-    [
-      'project_key',
-      'project_name',
-      'owner_name',
-      'owner_active',
-      'assignee_name',
-      'assignee_active',
-      'age_days',
-      'overdue',
-      'web_url',
-    ],
+    [...computedFields.item, ...computedFields.owner, ...computedFields.assignee, 'age_days', 'overdue'],
     { search_folded: Folded },
   ),
   generated: { open: Flag, rank_key: SortKey },

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import {
   Attributes,
   AttributesPatch,
+  Count,
   Day,
   Email,
   Id,
@@ -145,8 +146,6 @@ export const DeactivateInput = Strict(
 export type DeactivateInput = Static<typeof DeactivateInput>;
 
 export const ReactivateInput = Strict(optional({ reason: Reason() }), { $id: 'ReactivateInput' });
-
-const Count = Type.Integer({ minimum: 0 });
 
 const projectCounts = { tasks: Count, issues: Count, risks: Count, projects: Count };
 

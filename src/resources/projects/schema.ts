@@ -3,6 +3,7 @@ import { idPattern } from '../../core/ids.ts';
 import {
   Attributes,
   AttributesPatch,
+  Count,
   Day,
   Id,
   Line,
@@ -19,7 +20,6 @@ import {
   WebUrl,
   Writable,
 } from '../../core/schemas.ts';
-import { withArticle } from '../../core/text.ts';
 import { columnsOf, describe, Folded, SortKey } from '../descriptor.ts';
 
 const keyPattern = '[A-Z0-9]{2,10}';
@@ -97,14 +97,6 @@ export const ProjectRef = Type.String({
   examples: ['APOLLO'],
 });
 
-/** A risk, issue or task in a path. */
-export const ItemRef = (kind: 'risk' | 'issue' | 'task', key: string) =>
-  Type.String({
-    pattern: `${idPattern(kind)}|^[A-Za-z0-9]{2,10}-[${key[0]}${key[0]?.toLowerCase()}][1-9][0-9]{0,9}$`,
-    description: `The id of ${withArticle(kind)}, or its key in any case.`,
-    examples: [`APOLLO-${key}`],
-  });
-
 /** A filter of every list across projects. */
 const archived = OneOf(['false', 'true', 'any'], {
   default: 'false',
@@ -126,8 +118,6 @@ export const acrossProjects = {
   project_status: ManyOf(fields.status),
   archived,
 };
-
-const Count = Type.Integer({ minimum: 0 });
 
 export const projectResource = describe({
   kind: 'project',

@@ -9,20 +9,27 @@ import {
   OneOf,
   OrNull,
   optional,
-  parameterScope,
   patchable,
   Rating,
   Reason,
   Strict,
   stamps,
   Text,
-  Time,
   Url,
   WebUrl,
   Writable,
 } from '../../core/schemas.ts';
 import { columnsOf, describe, Flag, Folded, SortKey, statusAction } from '../descriptor.ts';
-import { acrossProjects, ItemRef } from '../projects/schema.ts';
+import {
+  commonFilters,
+  computedFields,
+  ItemRef,
+  identity,
+  owner,
+  ownerFilters,
+  ownerState,
+} from '../project-items/schema.ts';
+import { acrossProjects } from '../projects/schema.ts';
 
 /** The score range of each level. The database generates levels from the same bounds; a test compares the two. */
 export const levels = [
@@ -49,11 +56,21 @@ export const checks = [
 export const activeStatuses = ['open', 'mitigating', 'monitoring', 'accepted'] as const;
 export const riskStatuses = [...activeStatuses, 'materialized', 'closed'] as const;
 
-export const Count = Type.Integer({ minimum: 0 });
 export const Score = OrNull(
   Type.Integer({ minimum: 1, maximum: 25, description: 'Probability × impact; null if not assessed.' }),
 );
 export const Level = OrNull(OneOf(levels.map(({ level }) => level)));
+
+const Strategy = OneOf([
+  'avoid',
+  'mitigate',
+  'transfer',
+  'accept',
+  'escalate',
+  'exploit',
+  'enhance',
+  'share',
+]);
 
 const required = { title: Line({ examples: ['The only supplier of valves is on strike'] }) };
 
@@ -65,14 +82,11 @@ const fields = {
   impact: OrNull(Rating({ description: '1 (negligible) to 5 (severe); null if not assessed.' })),
   residual_probability: OrNull(Rating({ description: 'Probability after the response.' })),
   residual_impact: OrNull(Rating({ description: 'Impact after the response.' })),
-  strategy: OrNull(
-    OneOf(['avoid', 'mitigate', 'transfer', 'accept', 'escalate', 'exploit', 'enhance', 'share']),
-  ),
+  strategy: OrNull(Strategy),
   response_plan: OrNull(Text()),
   contingency_plan: OrNull(Text()),
   trigger: OrNull(Text({ description: 'The sign that the risk is occurring.' })),
-  owner_user_id: OrNull(Id('person')),
-  owner_group_id: OrNull(Id('group', { description: 'Set this or `owner_user_id`, not both.' })),
+  ...owner,
   raised_by_user_id: OrNull(Id('person')),
   raised_on: Day({ description: 'Default: today.' }),
   due_on: OrNull(Day()),
@@ -90,11 +104,7 @@ const { description, kind, category, probability, impact, residual_probability, 
 
 export const Risk = Strict(
   {
-    id: Id('risk'),
-    key: Type.String({ description: 'Human-readable key.', examples: ['APOLLO-R7'] }),
-    project_id: Id('project'),
-    project_key: Type.String({ examples: ['APOLLO'] }),
-    project_name: Line(),
+    ...identity('risk', 'R7'),
     ...required,
     description,
     kind,
@@ -117,10 +127,7 @@ export const Risk = Strict(
     ),
     status: OneOf(riskStatuses),
     ...rest,
-    owner_name: OrNull(Line()),
-    owner_active: OrNull(
-      Type.Boolean({ description: 'Whether the owner is an active person; null if no person owns it.' }),
-    ),
+    ...ownerState,
     accepted_until: OrNull(Day()),
     acceptance_reason: OrNull(Text()),
     accepted_by_user_id: OrNull(Id('person')),
@@ -231,17 +238,8 @@ export const projectRiskFilters = {
   impact: ManyOf(Rating()),
   kind: ManyOf(fields.kind),
   category: ManyOf(Line()),
-  strategy: ManyOf(
-    OneOf(['avoid', 'mitigate', 'transfer', 'accept', 'escalate', 'exploit', 'enhance', 'share']),
-  ),
-  owner_user_id: ManyOf(Id('person')),
-  owner_group_id: ManyOf(Id('group')),
-  transitive: Type.Boolean({
-    description:
-      'With `owner_group_id`: includes risks owned by its subgroups, and by members of any of these groups. Needs ' +
-      '`personnel.read`.',
-    [parameterScope]: 'personnel.read',
-  }),
+  strategy: ManyOf(Strategy),
+  ...ownerFilters('risks'),
   unowned: Type.Boolean({ description: 'Risks without an owner.' }),
   assessed: Type.Boolean({ description: 'Whether the risk has a score.' }),
   above_appetite: Type.Boolean({ description: "Risks whose score is above their project's appetite." }),
@@ -252,9 +250,7 @@ export const projectRiskFilters = {
   review_before: Day(),
   review_after: Day(),
   raised_since: Day(),
-  updated_since: Time(),
-  external_id: Line(),
-  q: Line({ description: 'Text in the key, title or description; ignores case and accents.' }),
+  ...commonFilters,
 };
 
 /** Filters for the register across projects. */
@@ -277,17 +273,7 @@ export const riskResource = describe({
   tag: ['risks', 'The risk register: one ranking across all projects, and the risks of each project.'],
   columns: columnsOf(
     Risk,
-    [
-      'project_key',
-      'project_name',
-      'owner_name',
-      'owner_active',
-      'issue_ids',
-      'tasks_total',
-      'tasks_done',
-      'checks',
-      'web_url',
-    ],
+    [...computedFields.item, ...computedFields.owner, 'issue_ids', 'tasks_total', 'tasks_done', 'checks'],
     // For `rank_key` see `rules/ranking.ts`.
     { search_folded: Folded, rank_key: SortKey },
   ),

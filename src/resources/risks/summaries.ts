@@ -1,6 +1,6 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import { type Static, Type } from 'typebox';
-import { Id, Line, OneOf, OrNull, Rating, Strict } from '../../core/schemas.ts';
+import { Count, Id, Line, OneOf, OrNull, Rating, Strict } from '../../core/schemas.ts';
 import { jsonItems, notIndexed } from '../../database/sql/functions.ts';
 import type { RowsQuery } from '../../lists/list.ts';
 import type { Tables } from '../../store/tables.ts';
@@ -17,7 +17,7 @@ import {
 import { type Check, checkConditions } from './rules/checks.ts';
 import { afterAllIds, cellPrefix, cellPrefixOf } from './rules/ranking.ts';
 import { levelOf, scoreOf } from './rules/scoring.ts';
-import { Count, checks, Level, levels, riskStatuses } from './schema.ts';
+import { checks, Level, levels, riskStatuses } from './schema.ts';
 
 export const RiskSummary = Strict(
   {
@@ -225,9 +225,6 @@ export async function countRanges(
   return ranges.map(({ to }) => counts.get(to) ?? 0);
 }
 
-const isInCell = (prefix: string) =>
-  sql<boolean>`risks.rank_key >= ${prefix} and risks.rank_key < ${prefix + afterAllIds}`;
-
 type Counted<Column extends string> = { count: number } & Record<Column, string | null>;
 
 /** Counts the risks of a register by the values of some columns, largest count first. */
@@ -244,7 +241,7 @@ const countBy = <Column extends string>(db: Kysely<Tables>, register: Register, 
 async function topOfCell(db: Kysely<Tables>, register: Register, cell: string): Promise<string[]> {
   const rows = await registerRows(db, register)
     .select(sql<string>`risks.id`.as('id'))
-    .where(isInCell(cell))
+    .where(sql<boolean>`risks.rank_key >= ${cell} and risks.rank_key < ${cell + afterAllIds}`)
     .orderBy(sql`risks.rank_key`)
     .limit(3)
     .execute();

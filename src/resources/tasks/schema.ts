@@ -12,12 +12,12 @@ import {
   Strict,
   stamps,
   Text,
-  Time,
   WebUrl,
   Writable,
 } from '../../core/schemas.ts';
 import { columnsOf, describe, Flag, Folded, SortKey, statusAction } from '../descriptor.ts';
-import { acrossProjects, ItemRef } from '../projects/schema.ts';
+import { commonFilters, computedFields, ItemRef, identity } from '../project-items/schema.ts';
+import { acrossProjects } from '../projects/schema.ts';
 
 export const openStatuses = ['todo', 'in_progress', 'blocked'] as const;
 export const taskStatuses = [...openStatuses, 'done', 'cancelled'] as const;
@@ -42,11 +42,7 @@ const fields = {
 
 export const Task = Strict(
   {
-    id: Id('task'),
-    key: Type.String({ description: 'Human-readable key.', examples: ['APOLLO-T12'] }),
-    project_id: Id('project'),
-    project_key: Type.String({ examples: ['APOLLO'] }),
-    project_name: Line(),
+    ...identity('task', 'T12'),
     ...required,
     ...fields,
     assignee_name: OrNull(Line()),
@@ -90,9 +86,7 @@ const filters = {
   issue_id: Id('issue'),
   due_before: Day(),
   due_after: Day(),
-  updated_since: Time(),
-  external_id: Line(),
-  q: Line({ description: 'Text in the key, title or description; ignores case and accents.' }),
+  ...commonFilters,
 };
 
 /** Filters for tasks across projects; by default open tasks only. */
@@ -109,7 +103,7 @@ export const taskResource = describe({
   id: 'id',
   label: 'key',
   tag: ['tasks', 'Tasks, including the work on risks and issues.'],
-  columns: columnsOf(Task, ['project_key', 'project_name', 'assignee_name', 'assignee_active', 'web_url'], {
+  columns: columnsOf(Task, [...computedFields.item, ...computedFields.assignee], {
     search_folded: Folded,
   }),
   generated: { open: Flag, due_key: SortKey },

@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Static, Type } from 'typebox';
 import { daysLater, endOf, type Moment } from '../../../core/clock.ts';
 import { invalidParameter } from '../../../core/errors.ts';
-import { Day, OneOf, OrNull, Strict } from '../../../core/schemas.ts';
+import { Count, Day, OneOf, OrNull, Strict } from '../../../core/schemas.ts';
 import { shiftedDay } from '../../../database/sql/functions.ts';
 import { always, atLeast } from '../../../lists/filters.ts';
 import type { RowsQuery } from '../../../lists/list.ts';
@@ -10,24 +10,20 @@ import type { Tables } from '../../../store/tables.ts';
 import { isDefault, type Register } from '../register.ts';
 import { unassessedPrefix } from '../rules/ranking.ts';
 import { levelOf } from '../rules/scoring.ts';
-import { Count, levels } from '../schema.ts';
+import { levels } from '../schema.ts';
 import { cells, countedRows, countPrefixes } from '../summaries.ts';
 import { changedSince, dependsOnDay, inProjects, projectsArchivedSince } from './versions.ts';
+
+const countByLevel = { low: Count, medium: Count, high: Count, critical: Count };
 
 export const RiskTrend = Type.Array(
   Strict({
     day: Day(),
     count: Count,
-    low: Count,
-    medium: Count,
-    high: Count,
-    critical: Count,
+    ...countByLevel,
     unassessed: Count,
     sum: Type.Integer({ description: 'The exposure: the sum of all scores.' }),
-    sum_by_level: Strict(
-      { low: Count, medium: Count, high: Count, critical: Count },
-      { description: 'The exposure of each level.' },
-    ),
+    sum_by_level: Strict(countByLevel, { description: 'The exposure of each level.' }),
     average: OrNull(
       Type.Number({ description: 'The average score, rounded to two decimals; null without scores.' }),
     ),
@@ -168,11 +164,8 @@ async function countDefault(
   );
   addTotals(totals, null, counts.get(unassessedPrefix) ?? 0, 0);
   if (excluded.length === 0) return totals;
-  for (const { level, count, sum } of await countLevels(
-    countedRows(db, register).where(inProjects(excluded, true)),
-  )) {
-    addTotals(totals, level, -count, -sum);
-  }
+  const left = await countLevels(countedRows(db, register).where(inProjects(excluded, true)));
+  for (const { level, count, sum } of left) addTotals(totals, level, -count, -sum);
   return totals;
 }
 
@@ -199,31 +192,21 @@ async function countEachDay(
 
 function trendPoints(days: string[], exposures: Exposure[]): RiskTrend {
   return days.map((day, i) => {
-    const total = (level: string | null, field: 'count' | 'sum' = 'count') =>
+    const total = (level: string | null, field: 'count' | 'sum') =>
       exposures.reduce((sum, exposure) => sum + (exposure[i]?.get(level)?.[field] ?? 0), 0);
-    const [low, medium, high, critical] = [total('low'), total('medium'), total('high'), total('critical')];
-    const assessed = low + medium + high + critical;
-    const sum_by_level = {
-      low: total('low', 'sum'),
-      medium: total('medium', 'sum'),
-      high: total('high', 'sum'),
-      critical: total('critical', 'sum'),
-    };
-    const sum = levels.reduce((sum, { level }) => sum + sum_by_level[level], 0);
+    const byLevel = (field: 'count' | 'sum') => ({
+      low: total('low', field),
+      medium: total('medium', field),
+      high: total('high', field),
+      critical: total('critical', field),
+    });
+    const sumOf = (totals: ReturnType<typeof byLevel>) =>
+      levels.reduce((sum, { level }) => sum + totals[level], 0);
+    const [counts, sum_by_level] = [byLevel('count'), byLevel('sum')];
+    const [assessed, sum] = [sumOf(counts), sumOf(sum_by_level)];
     const average = assessed === 0 ? null : Math.round((sum / assessed) * 100) / 100;
-    const unassessed = total(null);
-    return {
-      day,
-      count: assessed + unassessed,
-      low,
-      medium,
-      high,
-      critical,
-      unassessed,
-      sum,
-      sum_by_level,
-      average,
-    };
+    const unassessed = total(null, 'count');
+    return { day, count: assessed + unassessed, ...counts, unassessed, sum, sum_by_level, average };
   });
 }
 
