@@ -22,11 +22,17 @@ import { HistoryEntry } from './history/schema.ts';
 import type { Scope } from './keys/schema.ts';
 import { type Listing, listRoute } from './list-route.ts';
 
-/** The description of a kind of resource for the routes that read it. */
-type ReadableKind<Params extends TObject, Resource extends TObject> = {
+/** The description of a kind of resource for its routes. */
+export type ResourceKind<
+  Params extends TObject,
+  Resource extends TObject,
+  Input extends TObject,
+  Patch extends TObject,
+  F extends TProperties = TProperties,
+> = {
   noun: string;
   tag: string;
-  access: { read: Access };
+  access: { read: Access; manage: Access };
   /** The path of the collection. */
   collection: string;
   /** All path parameters of one resource; the last one identifies it in the collection. */
@@ -36,7 +42,8 @@ type ReadableKind<Params extends TObject, Resource extends TObject> = {
   /** False if changes are not recorded. */
   hasHistory?: boolean;
   descriptions?: { create?: string; update?: string; delete?: string; history?: string };
-  idOf(resource: Static<Resource>): string;
+  /** The field that identifies a resource in its collection. */
+  id?: 'id' | 'user_id';
   get(
     db: Kysely<Tables>,
     params: Static<Params>,
@@ -49,17 +56,6 @@ type ReadableKind<Params extends TObject, Resource extends TObject> = {
     response: TObject;
     extend(request: FastifyRequest, resource: Versioned<Resource>): Promise<Versioned<Resource>>;
   };
-};
-
-/** The description of a kind of resource for the routes that read and write it. */
-export type ResourceKind<
-  Params extends TObject,
-  Resource extends TObject,
-  Input extends TObject,
-  Patch extends TObject,
-  F extends TProperties = TProperties,
-> = ReadableKind<Params, Resource> & {
-  access: { manage: Access };
   /** The reason to reject writes of a key that is limited to projects. */
   requiresUnrestrictedKey?: string;
   /** The path parameters of the collection. */
@@ -105,8 +101,11 @@ export type ResourceKind<
   ): Promise<unknown>;
   /** Absent if the resource cannot be imported. */
   importable?(request: FastifyRequest): Importable | Promise<Importable>;
-  listing?: Listing<Params, F>;
+  /** By default, its rows are the resources. */
+  listing?: Omit<Listing<Params, F>, Default> & Partial<Pick<Listing<Params, F>, Default>>;
 };
+
+type Default = 'row' | 'operationId';
 
 type Versioned<Resource extends TObject> = Static<Resource> & { version: number };
 
@@ -118,7 +117,8 @@ export function resourceRoutes<
   Patch extends TObject,
   F extends TProperties,
 >(app: App, kind: ResourceKind<Params, Resource, Input, Patch, F>): void {
-  const { noun, access, collection, collectionParams, summaries, descriptions = {}, withSecret } = kind;
+  const { noun, access, collection, collectionParams, summaries, descriptions = {} } = kind;
+  const { withSecret, single } = kind;
   const tags = [kind.tag];
   const except = [
     ...(kind.hasUniqueFields === false ? ['duplicate'] : []),
@@ -129,7 +129,7 @@ export function resourceRoutes<
     ...(kind.requiresUnrestrictedKey && { requiresUnrestrictedKey: kind.requiresUnrestrictedKey }),
     errors: [...usual.filter((code) => !except.includes(code)), ...own, ...(kind.errors ?? [])],
   });
-  const url = urlOf(kind);
+  const url = `${collection}/:${Object.keys(kind.params.properties).at(-1)}`;
   // Fastify cannot infer types from generic schemas, so the handlers cast.
   const schemas: Record<'params' | 'input' | 'patch' | 'resource', TSchema> = kind;
   const paramsOf = ({ params }: { params: unknown }) => params as Static<Params>;
@@ -139,6 +139,8 @@ export function resourceRoutes<
       url: collection,
       access: access.read,
       tag: kind.tag,
+      operationId: `list${capitalized(kind.tag)}`,
+      row: schemas.resource,
       ...(collectionParams && { params: Strict(collectionParams) as never }),
       ...kind.listing,
     });
@@ -163,7 +165,7 @@ export function resourceRoutes<
       sendIdempotent(request, reply, async (db) => {
         const input = request.body as Static<Input>;
         const resource = await kind.create(db, paramsOf(request), input, request.change, request);
-        const path = kind.pathOf?.(resource) ?? `${collection}/${kind.idOf(resource)}`;
+        const path = kind.pathOf?.(resource) ?? `${collection}/${idOf(kind, resource)}`;
         return created(path, withSecret ? withoutSecret(resource as never) : resource);
       }),
   );
@@ -181,7 +183,42 @@ export function resourceRoutes<
     });
   }
 
-  readRoutes(app, kind);
+  const find = (request: FastifyRequest) =>
+    kind.get(request.database.db, paramsOf(request), request.moment, request);
+
+  app.get(
+    url,
+    {
+      config: { access: access.read },
+      schema: {
+        operationId: `get${capitalized(noun)}`,
+        summary: kind.getSummary ?? `Get ${withArticle(noun)}`,
+        tags,
+        params: schemas.params,
+        ...(single && { querystring: Strict(single.query) }),
+        response: { 200: single?.response ?? schemas.resource },
+      },
+    },
+    async (request, reply) => {
+      const found = await find(request);
+      return sendResource(request, reply, single ? await single.extend(request, found) : found);
+    },
+  );
+
+  if (kind.hasHistory !== false) {
+    listRoute(app, {
+      url: `${url}/history`,
+      access: access.read,
+      operationId: `list${capitalized(noun)}History`,
+      summary: `List the changes of ${withArticle(noun)}, oldest first`,
+      ...(descriptions.history && { description: descriptions.history }),
+      tag: kind.tag,
+      params: kind.params,
+      row: HistoryEntry,
+      filters: {},
+      list: async (request) => historyList(idOf(kind, await find(request))),
+    });
+  }
 
   app.patch(
     url,
@@ -233,51 +270,5 @@ export function resourceRoutes<
   );
 }
 
-/** Registers the routes that get a resource and list its history. */
-function readRoutes<Params extends TObject, Resource extends TObject>(
-  app: App,
-  kind: ReadableKind<Params, Resource>,
-): void {
-  const { noun, access, single } = kind;
-  const tags = [kind.tag];
-  const url = urlOf(kind);
-  const schemas: Record<'params' | 'resource', TSchema> = kind;
-  const find = (request: FastifyRequest) =>
-    kind.get(request.database.db, request.params as Static<Params>, request.moment, request);
-
-  app.get(
-    url,
-    {
-      config: { access: access.read },
-      schema: {
-        operationId: `get${capitalized(noun)}`,
-        summary: kind.getSummary ?? `Get ${withArticle(noun)}`,
-        tags,
-        params: schemas.params,
-        ...(single && { querystring: Strict(single.query) }),
-        response: { 200: single?.response ?? schemas.resource },
-      },
-    },
-    async (request, reply) => {
-      const found = await find(request);
-      return sendResource(request, reply, single ? await single.extend(request, found) : found);
-    },
-  );
-
-  if (kind.hasHistory === false) return;
-  listRoute(app, {
-    url: `${url}/history`,
-    access: access.read,
-    operationId: `list${capitalized(noun)}History`,
-    summary: `List the changes of ${withArticle(noun)}, oldest first`,
-    ...(kind.descriptions?.history && { description: kind.descriptions.history }),
-    tag: kind.tag,
-    params: kind.params,
-    row: HistoryEntry,
-    filters: {},
-    list: async (request) => historyList(kind.idOf(await find(request))),
-  });
-}
-
-const urlOf = ({ collection, params }: { collection: string; params: TObject }) =>
-  `${collection}/:${Object.keys(params.properties).at(-1)}`;
+const idOf = ({ id = 'id' }: { id?: 'id' | 'user_id' }, resource: object) =>
+  (resource as Record<string, string>)[id] as string;

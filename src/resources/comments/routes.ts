@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { type TProperties, Type } from 'typebox';
+import { type TProperties, type TString, Type } from 'typebox';
 import type { Moment } from '../../core/clock.ts';
 import { Id } from '../../core/schemas.ts';
 import { capitalized, withArticle } from '../../core/text.ts';
@@ -7,6 +7,7 @@ import type { App } from '../../http/fastify.ts';
 import type { Tables } from '../../store/tables.ts';
 import { getIssue } from '../issues/queries.ts';
 import { IssueRef } from '../issues/schema.ts';
+import type { ReadItem } from '../project-items/read.ts';
 import { lockProject, lockProjectFirst } from '../projects/lock.ts';
 import { getProject } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
@@ -35,6 +36,17 @@ type Commentable = {
   find(db: Kysely<Tables>, params: Params, moment: Moment): Promise<{ id: string; project_id?: string }>;
 };
 
+const commentableItem = (
+  type: 'risk' | 'issue' | 'task',
+  ref: TString,
+  get: ReadItem<{ id: string; project_id: string }>,
+): Commentable => ({
+  type,
+  url: `/v1/projects/:project_id/${type}s/:id`,
+  params: { project_id: ProjectRef, id: ref },
+  find: (db, { project_id, id }, moment) => get(db, project_id, id, moment),
+});
+
 const commentables: Commentable[] = [
   {
     type: 'project',
@@ -42,24 +54,9 @@ const commentables: Commentable[] = [
     params: { project_id: ProjectRef },
     find: (db, { project_id }, moment) => getProject(db, project_id, moment),
   },
-  {
-    type: 'risk',
-    url: '/v1/projects/:project_id/risks/:id',
-    params: { project_id: ProjectRef, id: RiskRef },
-    find: (db, { project_id, id }, moment) => getRisk(db, project_id, id, moment),
-  },
-  {
-    type: 'issue',
-    url: '/v1/projects/:project_id/issues/:id',
-    params: { project_id: ProjectRef, id: IssueRef },
-    find: (db, { project_id, id }, moment) => getIssue(db, project_id, id, moment),
-  },
-  {
-    type: 'task',
-    url: '/v1/projects/:project_id/tasks/:id',
-    params: { project_id: ProjectRef, id: TaskRef },
-    find: (db, { project_id, id }, moment) => getTask(db, project_id, id, moment),
-  },
+  commentableItem('risk', RiskRef, getRisk),
+  commentableItem('issue', IssueRef, getIssue),
+  commentableItem('task', TaskRef, getTask),
 ];
 
 export function commentRoutes(app: App): void {
@@ -94,12 +91,10 @@ function addRoutes(app: App, { type, url, params, find }: Commentable): void {
     listing: {
       operationId: `list${capitalized(type)}Comments`,
       summary: `List the comments on ${withArticle(type)}, oldest first`,
-      row: Comment,
       filters: {},
       list: async ({ params, database, moment }) =>
         commentList(await findCommented(database.db, params, moment)),
     },
-    idOf: ({ id }) => id,
     pathOf: ({ id, project_id, subject_id }) =>
       `${url.replace(':project_id', project_id).replace(':id', subject_id)}/comments/${id}`,
     lock: (db, params) => lockProjectFirst(db, (params as unknown as Params).project_id),

@@ -41,14 +41,12 @@ export function groupRoutes(app: App): void {
         'Removes all members. A group that owns risks or issues, or has subgroups, cannot be deleted. `in_use` counts and ' +
         'names risks and issues only for keys with `projects.read`.',
     },
-    idOf: ({ id }) => id,
     get: (db, { id }) => getGroup(db, id),
     create: (db, _, input, change) => createGroup(db, input, change),
     update: updateGroup,
     delete: deleteGroup,
     importable: () => groupImport(),
     listing: {
-      operationId: 'listGroups',
       summary: 'List groups',
       row: ListedGroup,
       filters: { ...groupFilters, ...groupIncludes },
@@ -93,43 +91,39 @@ export function groupRoutes(app: App): void {
       ),
   );
 
-  app.put(
-    '/v1/groups/:id/members/:user_id',
-    {
+  for (const { method, run, ...schema } of memberActions) {
+    app.route({
+      method,
+      url: '/v1/groups/:id/members/:user_id',
       config: { access: 'personnel.manage', errors: ['storage_full'] },
       schema: {
-        operationId: 'addMember',
-        summary: 'Add a member to a group',
-        description: 'Adding an existing member changes nothing.',
+        ...schema,
         tags: ['groups'],
         params: Strict({ id: Id('group'), user_id: Id('person') }),
         response: { 204: NoContent },
       },
-    },
-    async (request, reply) => {
-      const { id, user_id } = request.params;
-      await request.database.write((db) => addMember(db, id, user_id, request.change));
-      return reply.code(204).send();
-    },
-  );
-
-  app.delete(
-    '/v1/groups/:id/members/:user_id',
-    {
-      config: { access: 'personnel.manage', errors: ['storage_full'] },
-      schema: {
-        operationId: 'removeMember',
-        summary: 'Remove a member from a group',
-        description: 'Removing a person who is not a member changes nothing.',
-        tags: ['groups'],
-        params: Strict({ id: Id('group'), user_id: Id('person') }),
-        response: { 204: NoContent },
+      handler: async (request, reply) => {
+        const { id, user_id } = request.params;
+        await request.database.write((db) => run(db, id, user_id, request.change));
+        return reply.code(204).send();
       },
-    },
-    async (request, reply) => {
-      const { id, user_id } = request.params;
-      await request.database.write((db) => removeMember(db, id, user_id, request.change));
-      return reply.code(204).send();
-    },
-  );
+    });
+  }
 }
+
+const memberActions = [
+  {
+    method: 'PUT',
+    operationId: 'addMember',
+    summary: 'Add a member to a group',
+    description: 'Adding an existing member changes nothing.',
+    run: addMember,
+  },
+  {
+    method: 'DELETE',
+    operationId: 'removeMember',
+    summary: 'Remove a member from a group',
+    description: 'Removing a person who is not a member changes nothing.',
+    run: removeMember,
+  },
+] as const;

@@ -86,7 +86,6 @@ export function issueRoutes(app: App): void {
     writes: issueWrites,
     listing: {
       summary: "List a project's issues in every status",
-      row: Issue,
       filters: projectIssueFilters,
       list,
     },

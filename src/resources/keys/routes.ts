@@ -49,15 +49,12 @@ export function keyRoutes(app: App): void {
     },
     deleteOperation: 'revokeKey',
     listing: {
-      operationId: 'listKeys',
       summary: 'List keys, oldest first',
       description: 'Includes expired and revoked keys; filter with `status`. Secrets are never shown.',
-      row: Key,
       filters: keyFilters,
       list: ({ moment }, { filters }) => keyList(filters, moment),
     },
     updateErrors: ['in_use', 'invalid_transition'],
-    idOf: ({ id }) => id,
     lock: (db) => lockTables(db, 'keys'),
     get: (db, { id }) => getKey(db, id),
     create(db, _, body, change, { actor, moment }) {

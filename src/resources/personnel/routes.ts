@@ -29,19 +29,17 @@ export function personnelRoutes(app: App): void {
         'Only a person that nothing refers to can be deleted. Deactivate a person who left, so that the user ID still ' +
         'resolves. `in_use` counts and names items of projects only for keys with `projects.read`.',
     },
-    idOf: ({ user_id }) => user_id,
+    id: 'user_id',
     get: (db, { user_id }, moment) => getPerson(db, user_id, moment),
     create: (db, _, input, change) => createPerson(db, input, change),
     update: updatePerson,
     delete: deletePerson,
     importable: ({ moment }) => peopleImport(moment),
     listing: {
-      operationId: 'listPersonnel',
       summary: 'List people',
       description:
         'Includes inactive people, so that old user IDs still resolve. By default, sorted by name. `sort=relevance` ' +
         'needs `q`: names that start with the text come first, then names with a word that starts with it.',
-      row: Person,
       filters: personnelFilters,
       sorts: personnelSorts,
       list: async ({ database, moment }, { filters, sort }) =>

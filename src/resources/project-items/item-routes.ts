@@ -39,7 +39,8 @@ type ItemKind<
   importable: ItemImport;
   writes: ItemWrites<Static<Resource> & Item, Static<Input>, Static<Patch>>;
   /** The list of one project's items. */
-  listing: Omit<Listing<ItemParams, F>, 'operationId' | 'list'> & {
+  listing: Omit<Listing<ItemParams, F>, 'row' | 'operationId' | 'list'> & {
+    row?: TSchema;
     list(
       request: FastifyRequest,
       query: ParsedQuery<Filters<F> & { project: string[] }>,
@@ -76,7 +77,6 @@ export function projectItemRoutes<
         return listing.list(request, { ...query, filters: { ...filters, project: [id] } });
       },
     },
-    idOf: (item) => (item as Item).id,
     pathOf(item) {
       const { project_id, id } = item as Item;
       return `/v1/projects/${project_id}/${tag}/${id}`;

@@ -35,7 +35,6 @@ export function projectRoutes(app: App): void {
       delete: 'Delete an empty project',
     },
     updateErrors: ['project_archived'],
-    idOf: ({ id }) => id,
     lock: (db, { project_id }) => lockProjectFirst(db, project_id),
     get: (db, { project_id }, moment) => getProject(db, project_id, moment),
     create: (db, _, input, change) => createProject(db, input, change),
@@ -43,9 +42,7 @@ export function projectRoutes(app: App): void {
     delete: deleteProject,
     importable: ({ moment }) => projectImport(moment),
     listing: {
-      operationId: 'listProjects',
       summary: 'List projects',
-      row: Project,
       filters: projectFilters,
       sorts: projectSorts,
       list: async ({ database, moment }, { filters, sort }) =>

@@ -82,41 +82,25 @@ export function riskRoutes(app: App): void {
     list: listRegister,
   });
 
-  app.get(
-    '/v1/risks/summary',
-    {
-      config: { access: 'projects.read' },
-      schema: {
-        operationId: 'summarizeRisks',
-        summary: 'Count risks by level, status, category, project, owner and check',
-        tags: ['risks'],
-        querystring: Strict(optional({ ...riskFilters, as_of: historicalFilters.as_of })),
-        response: { 200: SummaryOf(RiskSummary) },
+  for (const { url, operationId, summary, result, summarize } of registerSummaries) {
+    app.get(
+      url,
+      {
+        config: { access: 'projects.read' },
+        schema: {
+          operationId,
+          summary,
+          tags: ['risks'],
+          querystring: Strict(optional({ ...riskFilters, as_of: historicalFilters.as_of })),
+          response: { 200: SummaryOf(result) },
+        },
       },
-    },
-    async (request, reply) => {
-      const { register } = await parseRegister(request.database, request.query, request.moment);
-      return sendSummary(request, reply, riskTables, (db) => summarizeRisks(db, register));
-    },
-  );
-
-  app.get(
-    '/v1/risks/heatmap',
-    {
-      config: { access: 'projects.read' },
-      schema: {
-        operationId: 'getRiskHeatmap',
-        summary: 'Count risks in 25 cells of probability and impact',
-        tags: ['risks'],
-        querystring: Strict(optional({ ...riskFilters, as_of: historicalFilters.as_of })),
-        response: { 200: SummaryOf(RiskHeatmap) },
+      async (request, reply) => {
+        const { register } = await parseRegister(request.database, request.query, request.moment);
+        return sendSummary(request, reply, riskTables, (db) => summarize(db, register));
       },
-    },
-    async (request, reply) => {
-      const { register } = await parseRegister(request.database, request.query, request.moment);
-      return sendSummary(request, reply, riskTables, (db) => getRiskHeatmap(db, register));
-    },
-  );
+    );
+  }
 
   app.get(
     '/v1/risks/trend',
@@ -239,6 +223,23 @@ export function riskRoutes(app: App): void {
       }),
   );
 }
+
+const registerSummaries = [
+  {
+    url: '/v1/risks/summary',
+    operationId: 'summarizeRisks',
+    summary: 'Count risks by level, status, category, project, owner and check',
+    result: RiskSummary,
+    summarize: summarizeRisks,
+  },
+  {
+    url: '/v1/risks/heatmap',
+    operationId: 'getRiskHeatmap',
+    summary: 'Count risks in 25 cells of probability and impact',
+    result: RiskHeatmap,
+    summarize: getRiskHeatmap,
+  },
+];
 
 async function listRegister(
   { database, moment }: FastifyRequest,

@@ -35,7 +35,6 @@ export function taskRoutes(app: App): void {
     writes: taskWrites,
     listing: {
       summary: "List a project's tasks in every status, by due date",
-      row: Task,
       filters: projectTaskFilters,
       list: async ({ database, moment }, { filters }) =>
         taskList(await resolveFilters(database.db, filters), moment),

@@ -49,17 +49,14 @@ export function viewRoutes(app: App): void {
     canBeInUse: false,
     hasHistory: false,
     listing: {
-      operationId: 'listViews',
       summary: 'List the shared views of lists, oldest first',
       description:
         'A view is the filters, the sort order and the columns of a list in the console, under a name. A key sees the ' +
         'views of the lists that it can read; a key limited to projects sees none.',
-      row: View,
       filters: viewFilters,
       list: ({ actor }, { filters: { list } }) =>
         viewList(readableLists(actor).filter((one) => list === undefined || one === list)),
     },
-    idOf: ({ id }) => id,
     get: (db, { id }, _, { actor }) => getView(db, id, readableLists(actor)),
     create(db, _, input, change, { actor }) {
       assertManages(actor, input.list);

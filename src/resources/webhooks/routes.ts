@@ -54,10 +54,8 @@ export function webhookRoutes(app: App): void {
     summaries: { create: 'Create a webhook', delete: 'Delete a webhook and its delivery log' },
     getSummary: 'Get a webhook, without its secret',
     listing: {
-      operationId: 'listWebhooks',
       summary: 'List webhooks, oldest first',
       description: 'Secrets are never shown.',
-      row: Webhook,
       filters: webhookFilters,
       list: (_, { filters }) => webhookList(filters),
     },
@@ -74,7 +72,6 @@ export function webhookRoutes(app: App): void {
     hasUniqueFields: false,
     canBeInUse: false,
     deleteWorkload: 'bulk',
-    idOf: ({ id }) => id,
     get: (db, { id }) => getWebhook(db, id),
     create(db, _, input, change, { actor }) {
       assertUrlAllowed(input);
