@@ -30,7 +30,7 @@ export type CreatedIssue = {
 };
 type IssueDraft = CreationTime & { risk?: CreatedRisk };
 
-export const isOpen = ({ status }: Pick<Issue, 'status'>) => openStatuses.some((open) => open === status);
+const isOpen = ({ status }: Pick<Issue, 'status'>) => openStatuses.some((open) => open === status);
 
 const issueStatuses: Record<Phase, Partial<Record<Issue['status'], number>>> = {
   planned: { open: 60, in_progress: 25, blocked: 5, resolved: 10 },

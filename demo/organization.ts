@@ -2,11 +2,11 @@ import type { Moment } from '../src/core/clock.ts';
 import { issueDelta, riskDelta } from '../src/resources/projects/counts.ts';
 import { createDataset, type Row, splitProportionally } from './dataset.ts';
 import { createGroups, createMemberships } from './groups.ts';
-import { type CreatedIssue, createIssues, isOpen } from './issues.ts';
+import { type CreatedIssue, createIssues } from './issues.ts';
 import { createPeople } from './people.ts';
 import { createProjectContext } from './projects.ts';
 import { getScore } from './risk-versions.ts';
-import { type CreatedRisk, createRisks, isActive } from './risks.ts';
+import { type CreatedRisk, createRisks } from './risks.ts';
 import { createTasks } from './tasks.ts';
 import * as words from './words.ts';
 
@@ -68,8 +68,8 @@ export function createOrganization(moment: Moment): Organization {
 
 /** Computes the counters that are stored on the project row. */
 function countOpenItems(risks: CreatedRisk[], issues: CreatedIssue[]) {
-  const riskDeltas = risks.map(({ row }) => riskDelta(isActive(row), getScore(row)));
-  const issueDeltas = issues.map(({ row }) => issueDelta(isOpen(row), row.severity));
+  const riskDeltas = risks.map(({ row }) => riskDelta({ status: row.status, score: getScore(row) }));
+  const issueDeltas = issues.map(({ row }) => issueDelta(row));
   const sum = (count: keyof ReturnType<typeof riskDelta>) =>
     [...riskDeltas, ...issueDeltas].reduce((total, delta) => total + delta[count], 0);
   return {

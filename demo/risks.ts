@@ -37,7 +37,7 @@ export type CreatedRisk = {
   planned: CreationTime;
 };
 
-export const isActive = ({ status }: Pick<Risk, 'status'>) =>
+const isActive = ({ status }: Pick<Risk, 'status'>) =>
   activeStatuses.some((active) => active === status);
 
 const riskStatuses: Record<Phase, Partial<Record<Risk['status'], number>>> = {

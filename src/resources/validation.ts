@@ -1,3 +1,4 @@
+import type { Moment } from '../core/clock.ts';
 import { type FieldError, fieldError, Problem } from '../core/errors.ts';
 
 /** Rejects a status change that the transition table does not allow; the problem lists the allowed statuses. */
@@ -23,7 +24,7 @@ type Owned = {
 /** Validates the owner and the dates of a risk or an issue. */
 export function ownerAndDateErrors(
   { owner_user_id, owner_group_id, raised_on, due_on }: Owned,
-  today: string,
+  { today }: Moment,
 ): FieldError[] {
   const errors: FieldError[] = [];
   if (owner_user_id && owner_group_id) {

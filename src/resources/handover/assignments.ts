@@ -16,28 +16,27 @@ type AssignmentSource = {
   title: string;
 };
 
+const ofItem = { project_id: 'project_id', title: 'title' };
+
 /** The tables a person can have assignments in. Only open rows count: finished work keeps its assignee. */
 export const assignmentSources = {
   tasks: {
     type: 'task',
     roles: { assignee: 'assignee_user_id' },
     isOpen: sql`tasks.open = 1`,
-    project_id: 'project_id',
-    title: 'title',
+    ...ofItem,
   },
   issues: {
     type: 'issue',
     roles: { owner: 'owner_user_id', assignee: 'assignee_user_id' },
     isOpen: sql`issues.open = 1`,
-    project_id: 'project_id',
-    title: 'title',
+    ...ofItem,
   },
   risks: {
     type: 'risk',
     roles: { owner: 'owner_user_id' },
     isOpen: sql`risks.active = 1`,
-    project_id: 'project_id',
-    title: 'title',
+    ...ofItem,
   },
   projects: {
     type: 'project',

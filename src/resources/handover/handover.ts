@@ -13,7 +13,7 @@ import { assigneeErrors, getPerson, updatePerson } from '../personnel/queries.ts
 import type { DeactivateInput, Handover, Person, Responsibilities } from '../personnel/schema.ts';
 import { lockProjects } from '../projects/lock.ts';
 import { assignmentRows, countAssignments } from './assignments.ts';
-import { lockLedRows, noResponsibilities, reassignAll, type Successors } from './reassign.ts';
+import { lockLedRows, noAssignments, noResponsibilities, reassignAll, type Successors } from './reassign.ts';
 
 /**
  * Deactivates a person and reassigns their responsibilities to the successors, in one transaction. Each reassigned
@@ -120,8 +120,6 @@ function predictMoves(
   return handover_to_group_id ? { ...carries, memberships: 0 } : noResponsibilities;
 }
 
-const noAssignments = { tasks: 0, issues: 0, risks: 0, projects: 0 };
-
 async function countResponsibilities(db: Kysely<Tables>, user_id: string, readsProjects: boolean) {
   const projects = readsProjects ? await countAssignments(db, user_id) : [];
   const open = projects.filter(({ archived_at }) => archived_at === null);
@@ -141,10 +139,7 @@ async function countResponsibilities(db: Kysely<Tables>, user_id: string, readsP
 function sumAssignments(projects: readonly (typeof noAssignments)[]): typeof noAssignments {
   const sums = { ...noAssignments };
   for (const project of projects) {
-    sums.tasks += project.tasks;
-    sums.issues += project.issues;
-    sums.risks += project.risks;
-    sums.projects += project.projects;
+    for (const kind of Object.keys(sums) as (keyof typeof sums)[]) sums[kind] += project[kind];
   }
   return sums;
 }

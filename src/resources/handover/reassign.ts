@@ -19,11 +19,10 @@ import { assignmentSources } from './assignments.ts';
 
 export type Successors = { handover_to_user_id: string | null; handover_to_group_id: string | null };
 
+export const noAssignments = { tasks: 0, issues: 0, risks: 0, projects: 0 };
+
 export const noResponsibilities: Responsibilities = {
-  tasks: 0,
-  issues: 0,
-  risks: 0,
-  projects: 0,
+  ...noAssignments,
   groups: 0,
   reports: 0,
   agents: 0,
@@ -133,13 +132,8 @@ async function changeRows(
 ): Promise<number> {
   const changes = rows.map((row) => ({ row, columns: next(row) || {} }));
   const changed = changes.filter(({ columns }) => Object.keys(columns).length > 0);
-  if (table === 'risks') {
-    await archiveVersions(
-      db,
-      changed.map(({ row }) => row.id),
-      change.now,
-    );
-  }
+  const ids = changed.map(({ row }) => row.id);
+  if (table === 'risks') await archiveVersions(db, ids, change.now);
   for (const batch of Map.groupBy(changed, ({ columns }) => JSON.stringify(columns)).values()) {
     const before = new Map(batch.map(({ row }) => [row.id, row]));
     const columns = batch[0]?.columns ?? {};

@@ -1,6 +1,6 @@
 import { type Expression, type Kysely, sql } from 'kysely';
 import { dayKey, daysLater, type Moment } from '../../core/clock.ts';
-import { type FieldError, invalidBody, joined } from '../../core/errors.ts';
+import { invalidBody } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { consoleUrl, daysBetween, jsonBoolean } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
@@ -22,7 +22,6 @@ import { byFixedText, byText, positionIn } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
 import type { TableName, Tables } from '../../store/tables.ts';
 import { subjectOf } from '../../store/writes/events.ts';
-import { referenceErrors } from '../../store/writes/references.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import { commonOrders, itemOrder, ownerName, personName } from '../project-items/order.ts';
 import { joinAssignee, joinOwner } from '../project-items/people.ts';
@@ -113,7 +112,7 @@ export const issueWrites: ItemWrites<Issue, IssueInput, IssuePatch> = {
   schema: Issue,
   get: getIssue,
   row: issueRow,
-  validate,
+  itemErrors: ownerAndDateErrors,
   next(current, patch, reason) {
     const next = clearStaleIssueFields(current, merged(current, patch));
     if (next.status !== current.status) assertTransition(issueTransitions, current, next.status);
@@ -121,7 +120,7 @@ export const issueWrites: ItemWrites<Issue, IssueInput, IssuePatch> = {
     if (stateErrors.length > 0) throw invalidBody(stateErrors);
     return { next };
   },
-  delta: deltaOf,
+  delta: issueDelta,
   referrers: (id) => [['tasks', sql`issue_id = ${id}`]],
 };
 
@@ -178,23 +177,3 @@ const wasResolvedSince = (time: string) => sql<boolean>`(
     select 1 from history
     where history.subject_id = issues.id and history.field = 'status'
       and history."to" in ('"resolved"', '"closed"') and ${since('history.at')(time)}))`;
-
-function deltaOf({ status, severity }: Issue) {
-  return issueDelta(
-    openStatuses.some((open) => open === status),
-    severity,
-  );
-}
-
-async function validate(
-  db: Kysely<Tables>,
-  project_id: string,
-  inputs: readonly Omit<IssueInput, 'status'>[],
-  { today }: Moment,
-): Promise<FieldError[][]> {
-  const errors = await referenceErrors(db, inputs, issueResource.references, project_id);
-  return joined(
-    errors,
-    inputs.map((input) => ownerAndDateErrors(input, today)),
-  );
-}

@@ -145,34 +145,24 @@ export function assertHoldsAtLeast(actor: Key, { scopes = [], ...requested }: Pa
       missing,
     );
   }
-  const errors = [
-    ...projectErrors(actor, requested),
-    ...expiryErrors(actor, requested),
-    ...rateLimitErrors(actor, requested),
-  ];
+  const { project_ids, expires_at, rate_limit } = requested;
+  const errors: FieldError[] = [];
+  // Only the missing limit: a limited actor cannot see, and so cannot name, other projects.
+  if (project_ids === null && actor.project_ids !== null) {
+    const detail = 'Your key is limited to projects. Set `project_ids` to some of them.';
+    errors.push(fieldError('project_ids', 'beyond_own', detail));
+  }
+  // Otherwise a key could outlive its expiry through a key that it created.
+  if (expires_at !== undefined && (expires_at ?? forever) > (actor.expires_at ?? forever)) {
+    const detail = `Your key expires at ${actor.expires_at}. Set \`expires_at\` to that time or earlier.`;
+    errors.push(fieldError('expires_at', 'outlives', detail));
+  }
+  // A limited actor cannot grant the default limit (null), because that can be higher than its own.
+  if (rate_limit !== undefined && actor.rate_limit && !(rate_limit && rate_limit <= actor.rate_limit)) {
+    const detail = `Your key has a \`rate_limit\` of ${actor.rate_limit}. Set \`rate_limit\` to a value from 1 to ${actor.rate_limit}.`;
+    errors.push(fieldError('rate_limit', 'above_own', detail));
+  }
   if (errors.length > 0) throw invalidBody(errors);
-}
-
-/** Checks only for the missing limit: a limited actor cannot see, and so cannot name, other projects. */
-function projectErrors(actor: Key, { project_ids }: Partial<Access>): FieldError[] {
-  if (project_ids !== null || actor.project_ids === null) return [];
-  const detail = 'Your key is limited to projects. Set `project_ids` to some of them.';
-  return [fieldError('project_ids', 'beyond_own', detail)];
-}
-
-/** Otherwise a key could outlive its expiry through a key that it created. */
-function expiryErrors(actor: Key, { expires_at }: Partial<Access>): FieldError[] {
-  if (expires_at === undefined || (expires_at ?? forever) <= (actor.expires_at ?? forever)) return [];
-  const detail = `Your key expires at ${actor.expires_at}. Set \`expires_at\` to that time or earlier.`;
-  return [fieldError('expires_at', 'outlives', detail)];
-}
-
-/** A limited actor cannot grant the default limit (null), because that can be higher than its own. */
-function rateLimitErrors(actor: Key, { rate_limit }: Partial<Access>): FieldError[] {
-  if (rate_limit === undefined || !actor.rate_limit) return [];
-  if (rate_limit && rate_limit <= actor.rate_limit) return [];
-  const detail = `Your key has a \`rate_limit\` of ${actor.rate_limit}. Set \`rate_limit\` to a value from 1 to ${actor.rate_limit}.`;
-  return [fieldError('rate_limit', 'above_own', detail)];
 }
 
 /** Replaces project keys with ids, which is how they are stored. */

@@ -183,10 +183,13 @@ function roundsOf(items: BulkInput['items'], found: ReadonlyMap<string, Item>) {
 }
 
 function problemOf(noun: string, { id, version }: BulkInput['items'][number], current?: Item) {
-  if (!current) return missing(noun, id);
-  return version === undefined || version === current.version
-    ? undefined
-    : changedMeanwhile(version, current);
+  if (!current)
+    return new Problem('not_found', `There is no ${noun} ${id}. Check the id; it may have been deleted.`);
+  if (version === undefined || version === current.version) return undefined;
+  return new Problem(
+    'stale',
+    `${current.key} has changed since you read it: it has version ${current.version}, not ${version}. Read it again and review the changes.`,
+  );
 }
 
 /** Reads items by their ids and keys, with one query each; the results are under both. */
@@ -232,15 +235,6 @@ const previousMembers = (from: Patch, to: Patch): Patch =>
     Object.keys({ ...from, ...to })
       .filter((name) => from[name] !== to[name])
       .map((name) => [name, from[name] ?? null]),
-  );
-
-const missing = (noun: string, id: string) =>
-  new Problem('not_found', `There is no ${noun} ${id}. Check the id; it may have been deleted.`);
-
-const changedMeanwhile = (version: number, { key, version: stored }: Item) =>
-  new Problem(
-    'stale',
-    `${key} has changed since you read it: it has version ${stored}, not ${version}. Read it again and review the changes.`,
   );
 
 function refused(noun: string, failures: readonly Failure[], total: number): Problem {

@@ -7,7 +7,7 @@ import { setEventData } from '../../store/writes/events.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { type CountDelta, updateCounts } from '../projects/counts.ts';
 import { assertNotArchived, lockProject } from '../projects/lock.ts';
-import type { Item, ItemWrites } from './writes.ts';
+import { type Item, type ItemWrites, validateItems } from './writes.ts';
 
 /** Creates one item, or throws its problem. */
 export async function createItem<I extends Item, Input extends object, Patch>(
@@ -27,18 +27,19 @@ export async function createItem<I extends Item, Input extends object, Patch>(
  */
 export async function createItems<I extends Item, Input extends object, Patch>(
   db: Transaction<Tables>,
-  { target, subject, row, validate, inputErrors = () => [], delta }: ItemWrites<I, Input, Patch>,
+  writes: ItemWrites<I, Input, Patch>,
   projectRef: string,
   inputs: readonly Input[],
   change: Change,
 ): Promise<(Created | Problem)[]> {
+  const { target, subject, inputErrors = () => [] } = writes;
   const project = await lockProject(db, projectRef);
   assertNotArchived(project);
   const { id: project_id, key } = project;
   const counter = `${target.table}_created` as const;
   const deltas: { after: CountDelta }[] = [];
   const errors = joined(
-    joined(await validate(db, project_id, inputs, change), inputs.map(inputErrors)),
+    joined(await validateItems(db, writes, project_id, inputs, change), inputs.map(inputErrors)),
     await assigneeErrors(db, assigneesOf(inputs), change),
   );
   const options = {
@@ -49,8 +50,8 @@ export async function createItems<I extends Item, Input extends object, Patch>(
     label: (_: Input, index: number) =>
       `${key}-${target.kind[0]?.toUpperCase()}${project[counter] + index + 1}`,
     row: ({ id, label }: Created, input: Input) => {
-      const item = row({ id, project_id, key: label }, input, change);
-      deltas.push({ after: delta(item as I) });
+      const item = writes.row({ id, project_id, key: label }, input, change);
+      deltas.push({ after: writes.delta(item as I) });
       return item as never;
     },
   };

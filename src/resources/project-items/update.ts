@@ -1,21 +1,21 @@
 import { sql, type Transaction } from 'kysely';
-import { daily, type Moment } from '../../core/clock.ts';
+import { dayKey, type Moment } from '../../core/clock.ts';
 import { type FieldError, fieldError, invalidBody, Problem } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { WriteConflict } from '../../database/application.ts';
 import { inJsonArray } from '../../database/sql/functions.ts';
 import { storedChanges } from '../../database/sql/rows.ts';
-import { param, type Statement, statement } from '../../database/sql/statement.ts';
+import { namedStatement, param } from '../../database/sql/statement.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change, Differences } from '../../store/writes/change.ts';
-import { addEvent, type Subject, setEventData } from '../../store/writes/events.ts';
+import { addEvent, setEventData } from '../../store/writes/events.ts';
 import { differencesBetween, recordHistory } from '../../store/writes/history.ts';
 import { rejectDuplicate } from '../../store/writes/references.ts';
 import { notBefore, updateReadRows } from '../../store/writes/rows.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { updateCounts } from '../projects/counts.ts';
 import { assertNotArchived, type LockedProject, lockProjects } from '../projects/lock.ts';
-import type { Item, ItemWrites, Reason } from './writes.ts';
+import { type Item, type ItemWrites, type Reason, validateItems } from './writes.ts';
 
 /** An item as it was read, and the fields to set. */
 type Update<I, Patch> = { current: I; patch: Patch & { reason?: Reason } };
@@ -33,7 +33,7 @@ type ItemChange<I> = {
 type Draft<I> = ItemChange<I> & { errors: FieldError[]; problem?: Problem };
 
 /** Updates items; returns the item or a problem for each update. A problem changes nothing of its item. */
-export async function updateItems<I extends Item, Input, Patch extends object>(
+export async function updateItems<I extends Item, Input extends object, Patch extends object>(
   db: Transaction<Tables>,
   kind: ItemWrites<I, Input, Patch>,
   updates: readonly Update<I, Patch>[],
@@ -76,7 +76,7 @@ function draftOf<I extends Item, Input, Patch extends object>(
 }
 
 /** Updates one item, or throws its problem. */
-export async function updateItem<I extends Item, Input, Patch extends object>(
+export async function updateItem<I extends Item, Input extends object, Patch extends object>(
   db: Transaction<Tables>,
   kind: ItemWrites<I, Input, Patch>,
   update: Update<I, Patch>,
@@ -145,26 +145,14 @@ async function readChanged<I extends Item, Input, Patch>(
     return [await get(db, first.current.project_id, first.current.id, moment)];
   }
   const ids = changes.map(({ current }) => current.id);
-  const { rows } = await readerOf(subject)(moment)(db, { ids: JSON.stringify(ids) });
+  const read = namedStatement<{ json: string }>(`read ${subject.type}s ${dayKey(moment)}`, (db) =>
+    subject
+      .from(db)
+      .select(subject.json(moment).as('json'))
+      .where(inJsonArray(subject.id, param<string>('ids'))),
+  );
+  const { rows } = await read(db, { ids: JSON.stringify(ids) });
   return rows.map(({ json }) => JSON.parse(json));
-}
-
-const readers = new WeakMap<Subject, (moment: Moment) => Statement<{ json: string }>>();
-
-/** Reads the items whose ids are in the JSON array `ids`. */
-function readerOf(subject: Subject) {
-  const read =
-    readers.get(subject) ??
-    daily((moment) =>
-      statement<{ json: string }>((db) =>
-        subject
-          .from(db)
-          .select(subject.json(moment).as('json'))
-          .where(inJsonArray(subject.id, param<string>('ids'))),
-      ),
-    );
-  readers.set(subject, read);
-  return read;
 }
 
 function columnsOf<I extends Item, Input, Patch>(
@@ -189,19 +177,15 @@ const latestOf = <I extends Item>(changes: readonly { current: I }[]) => ({
 });
 
 /** Adds the validation errors that need the database. */
-async function addErrors<I extends Item, Input, Patch>(
+async function addErrors<I extends Item, Input extends object, Patch>(
   db: Transaction<Tables>,
-  { validate }: ItemWrites<I, Input, Patch>,
+  kind: ItemWrites<I, Input, Patch>,
   changes: readonly Draft<I>[],
   change: Change,
 ): Promise<void> {
   for (const [project_id, group] of Map.groupBy(changes, ({ current }) => current.project_id)) {
-    const errors = await validate(
-      db,
-      project_id,
-      group.map(({ next }) => next),
-      change,
-    );
+    const items = group.map(({ next }) => next);
+    const errors = await validateItems(db, kind, project_id, items, change);
     for (const [i, one] of group.entries()) one.errors.unshift(...(errors[i] ?? []));
   }
   // An inactive person keeps existing assignments until the hand-over, so only a changed assignee is checked.

@@ -1,11 +1,11 @@
 import type { Transaction } from 'kysely';
 import type { TObject } from 'typebox';
 import type { Moment } from '../../core/clock.ts';
-import type { FieldError } from '../../core/errors.ts';
+import { type FieldError, joined } from '../../core/errors.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Differences } from '../../store/writes/change.ts';
 import type { Subject } from '../../store/writes/events.ts';
-import type { Reference } from '../../store/writes/references.ts';
+import { type Reference, referenceErrors } from '../../store/writes/references.ts';
 import type { issueResource } from '../issues/schema.ts';
 import type { CountDelta } from '../projects/counts.ts';
 import type { riskResource } from '../risks/schema.ts';
@@ -33,13 +33,8 @@ export type ItemWrites<I extends Item, Input, Patch> = {
   get: ReadItem<I>;
   /** The row of a new item. */
   row(identity: ItemIdentity, input: Input, moment: Moment): object;
-  /** Validates new items, or the new states of items, of one project. */
-  validate(
-    db: Transaction<Tables>,
-    project_id: string,
-    items: readonly (I | Input)[],
-    moment: Moment,
-  ): Promise<FieldError[][]>;
+  /** Validates a new item, or the new state of an item, except its references. */
+  itemErrors(item: I | Input, moment: Moment): FieldError[];
   /** Validates what only a new item must fulfill. */
   inputErrors?(input: Input): FieldError[];
   /** Returns the state after a patch, with its errors. Throws if the current state does not allow the patch. */
@@ -54,3 +49,18 @@ export type ItemWrites<I extends Item, Input, Patch> = {
   /** What may refer to the item, so that it cannot be deleted. */
   referrers?(id: string): Reference[];
 };
+
+/** Validates new items, or the new states of items, of one project. */
+export async function validateItems<I extends Item, Input extends object, Patch>(
+  db: Transaction<Tables>,
+  { target, itemErrors }: ItemWrites<I, Input, Patch>,
+  project_id: string,
+  items: readonly (I | Input)[],
+  moment: Moment,
+): Promise<FieldError[][]> {
+  const errors = await referenceErrors(db, items, target.references, project_id);
+  return joined(
+    errors,
+    items.map((item) => itemErrors(item, moment)),
+  );
+}

@@ -1,23 +1,31 @@
 import { sql, type Transaction } from 'kysely';
 import { namedStatement, param } from '../../database/sql/statement.ts';
 import type { Tables } from '../../store/tables.ts';
+import { openStatuses } from '../issues/schema.ts';
+import { activeStatuses } from '../risks/schema.ts';
 
 export const zeroDelta = { open_issues: 0, critical_issues: 0, active_risks: 0, unassessed_risks: 0 };
 
 /** The contribution of one risk or issue to the counters of its project. */
 export type CountDelta = typeof zeroDelta;
 
-export const riskDelta = (isActive: boolean, score: number | null): CountDelta => ({
-  ...zeroDelta,
-  active_risks: Number(isActive),
-  unassessed_risks: Number(isActive && score === null),
-});
+export function riskDelta({ status, score }: { status: string; score: number | null }): CountDelta {
+  const isActive = activeStatuses.some((active) => active === status);
+  return {
+    ...zeroDelta,
+    active_risks: Number(isActive),
+    unassessed_risks: Number(isActive && score === null),
+  };
+}
 
-export const issueDelta = (isOpen: boolean, severity: string): CountDelta => ({
-  ...zeroDelta,
-  open_issues: Number(isOpen),
-  critical_issues: Number(isOpen && severity === 'critical'),
-});
+export function issueDelta({ status, severity }: { status: string; severity: string }): CountDelta {
+  const isOpen = openStatuses.some((open) => open === status);
+  return {
+    ...zeroDelta,
+    open_issues: Number(isOpen),
+    critical_issues: Number(isOpen && severity === 'critical'),
+  };
+}
 
 /**
  * Updates a project's counters in the transaction that changes its items. `before` is left out for a new item, `after` for

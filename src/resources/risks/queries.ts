@@ -1,6 +1,6 @@
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import { type Selectable, sql, type Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
-import { type FieldError, fieldError, invalidBody, joined } from '../../core/errors.ts';
+import { fieldError, invalidBody } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { WriteConflict } from '../../database/application.ts';
 import { merged, newStamps, storedFields } from '../../database/sql/rows.ts';
@@ -8,7 +8,6 @@ import type { Tables } from '../../store/tables.ts';
 import type { Change, Differences } from '../../store/writes/change.ts';
 import { subjectOf } from '../../store/writes/events.ts';
 import { differencesBetween } from '../../store/writes/history.ts';
-import { referenceErrors } from '../../store/writes/references.ts';
 import { chunk, insertRows } from '../../store/writes/rows.ts';
 import type { EventType } from '../events/schema.ts';
 import { issueWrites } from '../issues/queries.ts';
@@ -24,14 +23,7 @@ import { riskJson, riskRows, withOwner } from './register.ts';
 import { scoreColumns } from './rules/score-columns.ts';
 import { residualErrors, severityOf } from './rules/scoring.ts';
 import { clearStaleRiskFields, riskStateErrors, riskTransitions } from './rules/transitions.ts';
-import {
-  activeStatuses,
-  type MaterializeInput,
-  Risk,
-  RiskInput,
-  type RiskPatch,
-  riskResource,
-} from './schema.ts';
+import { type MaterializeInput, Risk, RiskInput, type RiskPatch, riskResource } from './schema.ts';
 
 export const riskSubject = subjectOf(
   riskResource,
@@ -47,7 +39,7 @@ export const riskWrites: ItemWrites<Risk, RiskInput, RiskPatch> = {
   schema: Risk,
   get: getRisk,
   row: riskRow,
-  validate: (db, _, risks, moment) => validate(db, risks, moment),
+  itemErrors: ownerAndDateErrors,
   inputErrors: (input) => residualErrors(input, input),
   next(current, patch, reason, { today }) {
     const next = clearStaleRiskFields(current, merged(current, patch));
@@ -70,7 +62,7 @@ export const riskWrites: ItemWrites<Risk, RiskInput, RiskPatch> = {
     };
   },
   derivedDifferences: scoreDifferences,
-  delta: deltaOf,
+  delta: riskDelta,
   referrers: (id) => [
     ['issues', sql`risk_id = ${id}`],
     ['tasks', sql`risk_id = ${id}`],
@@ -86,17 +78,18 @@ export async function materializeRisk(
 ): Promise<{ risk: Risk; issue: Issue }> {
   await assertWritable(db, current.project_id);
   assertTransition(riskTransitions, current, 'materialized');
+  const { title, description, owner_user_id, owner_group_id } = current;
   const { reason, ...overrides } = input;
   const issue = await createItem(
     db,
     issueWrites,
     current.project_id,
     {
-      title: current.title,
-      ...(current.description !== null && { description: current.description }),
+      title,
+      description,
       severity: severityOf(current.impact),
-      ...(current.owner_user_id !== null && { owner_user_id: current.owner_user_id }),
-      ...(current.owner_group_id !== null && { owner_group_id: current.owner_group_id }),
+      owner_user_id,
+      owner_group_id,
       ...overrides,
       risk_id: current.id,
     },
@@ -170,23 +163,4 @@ export async function archiveVersions(
 function pastRow(risk: Selectable<Tables['risks']>, now: string) {
   const { active, ...row } = risk;
   return { ...row, valid_until: now < row.updated_at ? row.updated_at : now };
-}
-
-function deltaOf({ status, score }: Risk) {
-  return riskDelta(
-    activeStatuses.some((active) => active === status),
-    score,
-  );
-}
-
-async function validate(
-  db: Kysely<Tables>,
-  inputs: readonly Omit<RiskInput, 'status'>[],
-  { today }: Moment,
-): Promise<FieldError[][]> {
-  const errors = await referenceErrors(db, inputs, riskResource.references);
-  return joined(
-    errors,
-    inputs.map((input) => ownerAndDateErrors(input, today)),
-  );
 }

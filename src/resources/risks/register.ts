@@ -28,7 +28,14 @@ import { type AcrossProjects, isArchived, projectConditions } from '../projects/
 import { checkConditions, checksOfRisk } from './rules/checks.ts';
 import { hasLevel, isUnassessed, maxScore, scoresBetween } from './rules/ranking.ts';
 import { rejectImpossibleScores } from './rules/scoring.ts';
-import { activeStatuses, type projectRiskFilters, RankedRisk, Risk, riskStatuses } from './schema.ts';
+import {
+  activeStatuses,
+  type projectRiskFilters,
+  RankedRisk,
+  Risk,
+  riskResource,
+  riskStatuses,
+} from './schema.ts';
 
 export type RiskFilters = AcrossProjects & Filters<typeof projectRiskFilters>;
 
@@ -136,23 +143,7 @@ function risksBefore(end: string): RawBuilder<unknown> {
     select ${columns} from past_risks where updated_at < ${end} and valid_until >= ${end})`;
 }
 
-const computed = new Set([
-  'project_key',
-  'project_name',
-  'owner_name',
-  'owner_active',
-  'issue_ids',
-  'tasks_total',
-  'tasks_done',
-  'web_url',
-  'checks',
-]);
-const riskColumns = [
-  ...Object.keys(Risk.properties).filter((field) => !computed.has(field)),
-  'active',
-  'rank_key',
-  'search_folded',
-];
+const riskColumns = [...Object.keys(riskResource.columns), 'active'];
 
 /** The end of the day that a past register shows. */
 export const endOfRegister = ({ as_of, moment }: Register) => as_of && endOf(as_of, moment);

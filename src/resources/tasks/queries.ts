@@ -1,6 +1,5 @@
 import { type Expression, type Kysely, sql } from 'kysely';
 import { dayKey, type Moment } from '../../core/clock.ts';
-import { type FieldError, joined } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { consoleUrl, jsonBoolean } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
@@ -20,7 +19,6 @@ import { byFixedText, byText } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
 import type { Tables } from '../../store/tables.ts';
 import { subjectOf } from '../../store/writes/events.ts';
-import { referenceErrors } from '../../store/writes/references.ts';
 import { commonOrders, itemOrder, personName } from '../project-items/order.ts';
 import { joinAssignee } from '../project-items/people.ts';
 import { itemReader } from '../project-items/read.ts';
@@ -107,7 +105,7 @@ export const taskWrites: ItemWrites<Task, TaskInput, TaskPatch> = {
   schema: Task,
   get: getTask,
   row: taskRow,
-  validate,
+  itemErrors: periodErrors,
   next: (current, patch) => ({ next: { ...current, ...patch } }),
   delta: () => zeroDelta,
 };
@@ -146,13 +144,4 @@ function hasStatus(statuses: readonly string[]): Expression<boolean> {
   // The partial index contains the open tasks.
   if (statuses.every((status) => status === 'open')) return isOpen;
   return isIn('tasks.status')(statuses.flatMap((status) => (status === 'open' ? openStatuses : status)));
-}
-
-async function validate(
-  db: Kysely<Tables>,
-  project_id: string,
-  inputs: readonly TaskInput[],
-): Promise<FieldError[][]> {
-  const errors = await referenceErrors(db, inputs, taskResource.references, project_id);
-  return joined(errors, inputs.map(periodErrors));
 }

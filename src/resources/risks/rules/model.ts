@@ -5,7 +5,7 @@ import { Day, Line, OneOf, OrNull, Rating, Strict, Time } from '../../../core/sc
 import { count } from '../../../lists/list.ts';
 import type { Tables } from '../../../store/tables.ts';
 import { issueTransitions } from '../../issues/transitions.ts';
-import { riskConditions, riskRows } from '../register.ts';
+import { registerRows } from '../register.ts';
 import { Level, levels, Risk, Score } from '../schema.ts';
 import { afterAllIds, rankKey } from './ranking.ts';
 import { levelOf, scoreOf } from './scoring.ts';
@@ -125,11 +125,15 @@ export async function evaluateRisk(
   const score = scoreOf(probability, impact);
   // Among equal risks the one raised last ranks last.
   const key = rankKey({ probability, impact, due_on, raised_on: moment.today, id: afterAllIds });
-  const matches = riskConditions({ filters: { status: ['active'], archived: 'false' }, moment });
-  const before = await count(riskRows(db).where(matches).where(sql<boolean>`risks.rank_key < ${key}`));
-  const all = await count(riskRows(db).where(matches));
+  const register = rankedRisks(db, moment);
+  const before = await count(register.where(sql<boolean>`risks.rank_key < ${key}`));
+  const all = await count(register);
   return { score, level: levelOf(score), rank: before + 1, of: all + 1 };
 }
+
+/** The active risks of all projects that are not archived. */
+const rankedRisks = (db: Kysely<Tables>, moment: Moment) =>
+  registerRows(db, { filters: { status: ['active'], archived: 'false' }, moment });
 
 /** Explains the score and the rank of a risk. */
 export async function explainRisk(db: Kysely<Tables>, risk: Risk, moment: Moment): Promise<Explanation> {
@@ -138,9 +142,7 @@ export async function explainRisk(db: Kysely<Tables>, risk: Risk, moment: Moment
     .select('rank_key')
     .where('id', '=', risk.id)
     .executeTakeFirstOrThrow();
-  const register = riskRows(db).where(
-    riskConditions({ filters: { status: ['active'], archived: 'false' }, moment }),
-  );
+  const register = rankedRisks(db, moment);
   const isRanked = (await count(register.where('risks.id', '=', risk.id))) === 1;
   const before = await count(register.where(sql<boolean>`risks.rank_key < ${rank_key}`));
   const bounds = levels.find(({ level }) => level === risk.level) ?? null;
