@@ -37,8 +37,7 @@ export type CreatedRisk = {
   planned: CreationTime;
 };
 
-const isActive = ({ status }: Pick<Risk, 'status'>) =>
-  activeStatuses.some((active) => active === status);
+const isActive = ({ status }: Pick<Risk, 'status'>) => activeStatuses.some((active) => active === status);
 
 const riskStatuses: Record<Phase, Partial<Record<Risk['status'], number>>> = {
   planned: { open: 78, mitigating: 12, monitoring: 6, accepted: 4 },

@@ -147,7 +147,6 @@ export async function deleteGroup(db: Transaction<Tables>, current: Group, chang
   await recordDeleted(db, groupSubject, id, current, change);
 }
 
-/** The database row of a new group. */
 export const groupRow = (id: string, input: GroupInput, { now }: Moment) => ({
   id,
   ...storedFields(GroupInput, input),

@@ -170,7 +170,8 @@ async function assertSuccessors(
     }
   }
   if (errors.length > 0) throw invalidBody(errors);
-  const notAssignable = (await assigneeErrors(db, [handover_to_user_id], change, field)).flat();
+  const successor = { assignee_user_id: handover_to_user_id };
+  const notAssignable = (await assigneeErrors(db, [successor], change, field)).flat();
   if (notAssignable.length > 0) throw invalidBody(notAssignable);
   if (!handover_to_user_id || carries.agents === 0) return;
   const { name, kind } = await getPerson(db, handover_to_user_id, change);

@@ -4,13 +4,6 @@ import { importOf } from '../project-items/import.ts';
 import { issueList, issueWrites } from './queries.ts';
 import { type Issue, IssueInput, IssuePatch } from './schema.ts';
 
-const priorityWords = {
-  urgent: 'highest, immediate, critical, blocker, very high, p0, p1, 1, emergency, asap, showstopper',
-  high: 'h, major, p2, 2, important',
-  normal: 'medium, m, med, moderate, p3, 3, planning, default, standard',
-  low: 'l, minor, lowest, trivial, p4, p5, 4, 5, very low, low priority',
-};
-
 export const issueImport = (
   project: ItemProject,
   moment: Moment,
@@ -53,7 +46,12 @@ export const issueImport = (
       medium: 'm, med, moderate, normal, average, 3, s3, sev 3, sev3',
       low: 'l, minor, trivial, very low, vl, cosmetic, negligible, 4, 5, s4, sev 4, sev4',
     },
-    priority: priorityWords,
+    priority: {
+      urgent: 'highest, immediate, critical, blocker, very high, p0, p1, 1, emergency, asap, showstopper',
+      high: 'h, major, p2, 2, important',
+      normal: 'medium, m, med, moderate, p3, 3, planning, default, standard',
+      low: 'l, minor, lowest, trivial, p4, p5, 4, 5, very low, low priority',
+    },
     resolution: {
       fixed: 'done, complete, completed, resolved, implemented, solved, closed',
       workaround: 'work around, worked around, mitigated',
@@ -64,14 +62,12 @@ export const issueImport = (
       null: 'unresolved, none, n a',
     },
   },
-  implied: {
-    rejected: { resolution: 'wont_fix' },
-    cancelled: { resolution: 'wont_fix' },
-    canceled: { resolution: 'wont_fix' },
-    'wont do': { resolution: 'wont_fix' },
-    declined: { resolution: 'wont_fix' },
-    removed: { resolution: 'wont_fix' },
-  },
+  implied: Object.fromEntries(
+    ['rejected', 'cancelled', 'canceled', 'wont do', 'declined', 'removed'].map((status) => [
+      status,
+      { resolution: 'wont_fix' },
+    ]),
+  ),
   complete: (patch) =>
     patch.status === 'resolved' || patch.status === 'closed'
       ? { ...patch, resolution: patch.resolution ?? 'fixed' }

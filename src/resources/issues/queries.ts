@@ -57,7 +57,6 @@ export const issueOrders: Record<string, Order> = {
   ...byFixedText('raised_on', id, sql.ref('issues.raised_on')),
 };
 
-/** Lists issues. */
 export const issueList = (filters: IssueFilters, moment: Moment, sort = 'rank'): List =>
   memoizedList(['issues', filters, dayKey(moment), sort], () => ({
     schema: Issue,
@@ -71,7 +70,6 @@ export const issueList = (filters: IssueFilters, moment: Moment, sort = 'rank'):
     matches: issueConditions(filters, moment),
   }));
 
-/** The row of a new issue. */
 export const issueRow = (identity: ItemIdentity, input: IssueInput, { now, today }: Moment) => ({
   ...identity,
   ...storedFields(IssueInput, input),

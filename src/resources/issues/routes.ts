@@ -75,7 +75,6 @@ export function issueRoutes(app: App): void {
   );
 
   projectItemRoutes(app, {
-    noun: 'issue',
     ref: IssueRef,
     resource: Issue,
     input: IssueInput,

@@ -58,16 +58,14 @@ export const personnelList = (filters: PersonnelFilters, moment: Moment, sort = 
     isIndexed:
       sort in indexedOrders &&
       Object.keys(filters).every((name) => ['user_ids', 'email', 'external_id'].includes(name)),
-    order: personnelOrder(sort, filters.q),
+    order:
+      sort === 'relevance'
+        ? namesByRelevance(filters.q, sql.ref('people.name_folded'), peopleKeys.name)
+        : (fieldOrders[sort] as Order),
     from: (db) => db.selectFrom('people'),
     id,
     matches: personnelConditions(filters, moment),
   }));
-
-const personnelOrder = (sort: string, q: string | undefined): Order =>
-  sort === 'relevance'
-    ? namesByRelevance(q, sql.ref('people.name_folded'), peopleKeys.name)
-    : (fieldOrders[sort] as Order);
 
 export async function getPerson(db: Kysely<Tables>, user_id: string, moment: Moment): Promise<Person> {
   const [row] = (await personById(moment)(db, { user_id })).rows;
@@ -155,9 +153,6 @@ export async function deletePerson(db: Transaction<Tables>, current: Person, cha
   await recordDeleted(db, personSubject, id, current, change);
 }
 
-export const assigneesOf = (items: readonly { assignee_user_id?: string | null }[]) =>
-  items.map(({ assignee_user_id }) => assignee_user_id);
-
 const findNotAssignable = daily((moment) =>
   statement((db) =>
     db
@@ -168,19 +163,19 @@ const findNotAssignable = daily((moment) =>
   ),
 );
 
-/** Returns, for each user id, an error if the person is not assignable, with the reason if the key may read people. */
+/** Returns, for each item, an error if its assignee is not assignable, with the reason if the key may read people. */
 export async function assigneeErrors(
   db: Kysely<Tables>,
-  user_ids: readonly (string | null | undefined)[],
+  items: readonly { assignee_user_id?: string | null }[],
   change: Change,
   field = 'assignee_user_id',
 ): Promise<FieldError[][]> {
-  const ids = user_ids.filter((id) => id != null);
-  if (ids.length === 0) return user_ids.map(() => []);
+  const ids = items.map(({ assignee_user_id }) => assignee_user_id).filter((id) => id != null);
+  if (ids.length === 0) return items.map(() => []);
   const { rows: notAssignable } = await findNotAssignable(change)(db, { ids: JSON.stringify(ids) });
-  return user_ids.map((id) =>
+  return items.map(({ assignee_user_id }) =>
     notAssignable
-      .filter(({ user_id }) => user_id === id)
+      .filter(({ user_id }) => user_id === assignee_user_id)
       .map(({ name, status }) => {
         const why = grants(change.scopes, 'personnel.read') ? `${whyNotAssignable[status]} and ` : '';
         const detail = `${name} ${why}cannot be assigned${why ? '' : ' today'}. Choose another person.`;
@@ -194,7 +189,6 @@ const whyNotAssignable: Record<Person['status'], string> = {
   active: 'is not available today (see `start_on` and `end_on`)',
 };
 
-/** The database row of a new person. */
 export function personRow(user_id: string, input: PersonInput, { now }: Moment) {
   return { user_id, ...storedFields(PersonInput, input), ...foldedColumns(input), ...newStamps(now) };
 }

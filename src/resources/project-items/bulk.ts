@@ -21,7 +21,6 @@ type Patch = Record<string, unknown>;
 
 /** How one kind of project item is changed in bulk. */
 type BulkKind = {
-  noun: 'risk' | 'issue' | 'task';
   ref: TString;
   patch: TObject;
   // biome-ignore lint/suspicious/noExplicitAny: the items of the kinds differ
@@ -35,9 +34,9 @@ type BulkInput = {
 
 /** Registers the route that changes many risks, issues or tasks at once. */
 export function bulkRoute(app: App, kind: BulkKind): void {
-  const { noun, ref, patch } = kind;
-  const tag = `${noun}s`;
-  const name = capitalized(noun);
+  const { ref, patch, writes } = kind;
+  const tag = writes.target.table;
+  const name = capitalized(writes.target.kind);
   app.post(
     `/v1/bulk/${tag}`,
     {
@@ -131,13 +130,14 @@ function merged(shared: Patch | undefined, changes: Patch | undefined): Patch {
 /** Changes all items or, if one of them cannot be changed, throws a problem that lists each reason. */
 async function updateAll(
   db: Transaction<Tables>,
-  { noun, patch, writes }: BulkKind,
+  { patch, writes }: BulkKind,
   { items, changes: shared }: BulkInput,
   moment: Moment,
   change: Change,
 ) {
+  const { kind: noun, table } = writes.target;
   const refs = items.map(({ id }) => id);
-  await lockProjectsOfItemsFirst(db, writes.target.table, refs);
+  await lockProjectsOfItemsFirst(db, table, refs);
   const found = await findItems(db, writes.subject, refs, moment);
   const data = new Map<BulkInput['items'][number], object>();
   for (const round of roundsOf(items, found)) {

@@ -4,7 +4,7 @@ import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../store/writes/create-many.ts';
 import { setEventData } from '../../store/writes/events.ts';
-import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
+import { assigneeErrors } from '../personnel/queries.ts';
 import { type CountDelta, updateCounts } from '../projects/counts.ts';
 import { assertNotArchived, lockProject } from '../projects/lock.ts';
 import { type Item, type ItemWrites, validateItems } from './writes.ts';
@@ -40,7 +40,7 @@ export async function createItems<I extends Item, Input extends object, Patch>(
   const deltas: { after: CountDelta }[] = [];
   const errors = joined(
     joined(await validateItems(db, writes, project_id, inputs, change), inputs.map(inputErrors)),
-    await assigneeErrors(db, assigneesOf(inputs), change),
+    await assigneeErrors(db, inputs, change),
   );
   const options = {
     subject,

@@ -33,7 +33,6 @@ type ItemKind<
   ResourceKind<ItemParams, Resource, Input, Patch>,
   'resource' | 'input' | 'patch' | 'updateErrors' | 'single'
 > & {
-  noun: 'risk' | 'issue' | 'task';
   ref: TString;
   summaries: { create: string; delete: string };
   importable: ItemImport;
@@ -58,9 +57,11 @@ export function projectItemRoutes<
   app: App,
   { ref, summaries, importable, writes, listing, ...kind }: ItemKind<Resource, Input, Patch, F>,
 ): void {
-  const tag = `${kind.noun}s`;
+  const noun = writes.target.kind;
+  const tag = writes.target.table;
   resourceRoutes(app, {
     ...kind,
+    noun,
     tag,
     access: { read: 'projects.read', manage: 'projects.manage' },
     collection: `/v1/projects/:project_id/${tag}`,
@@ -92,7 +93,7 @@ export function projectItemRoutes<
     },
   });
 
-  const { noun, resource, single } = kind;
+  const { resource, single } = kind;
   app.get(
     `/v1/${tag}/:id`,
     {
@@ -130,5 +131,5 @@ export function projectItemRoutes<
     },
   });
 
-  bulkRoute(app, { noun, ref, patch: kind.patch, writes: writes as never });
+  bulkRoute(app, { ref, patch: kind.patch, writes: writes as never });
 }

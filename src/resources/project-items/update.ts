@@ -12,7 +12,7 @@ import { addEvent, setEventData } from '../../store/writes/events.ts';
 import { differencesBetween, recordHistory } from '../../store/writes/history.ts';
 import { rejectDuplicate } from '../../store/writes/references.ts';
 import { notBefore, updateReadRows } from '../../store/writes/rows.ts';
-import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
+import { assigneeErrors } from '../personnel/queries.ts';
 import { updateCounts } from '../projects/counts.ts';
 import { assertNotArchived, type LockedProject, lockProjects } from '../projects/lock.ts';
 import { type Item, type ItemWrites, type Reason, validateItems } from './writes.ts';
@@ -190,8 +190,8 @@ async function addErrors<I extends Item, Input extends object, Patch>(
   }
   // An inactive person keeps existing assignments until the hand-over, so only a changed assignee is checked.
   const reassigned = changes.filter(({ differences }) => 'assignee_user_id' in differences);
-  const assignees = assigneesOf(reassigned.map(({ next }) => next));
-  const unassignable = await assigneeErrors(db, assignees, change);
+  const items = reassigned.map(({ next }) => next);
+  const unassignable = await assigneeErrors(db, items, change);
   for (const [i, one] of reassigned.entries()) one.errors.push(...(unassignable[i] ?? []));
 }
 

@@ -8,13 +8,8 @@ import type { LockedProject } from './lock.ts';
 /** The project key is part of the keys of all its risks, issues and tasks, including deleted ones. */
 export function assertKeyUnused({ key, risks_created, issues_created, tasks_created }: LockedProject): void {
   if (risks_created + issues_created + tasks_created === 0) return;
-  throw invalidBody([
-    fieldError(
-      'key',
-      'fixed',
-      `The key ${key} cannot change: risks, issues or tasks of this project use it.`,
-    ),
-  ]);
+  const detail = `The key ${key} cannot change: risks, issues or tasks of this project use it.`;
+  throw invalidBody([fieldError('key', 'fixed', detail)]);
 }
 
 /** Derives a key from the first word of the name, or from the whole name if its words are too short. A number makes it unique. */

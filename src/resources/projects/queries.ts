@@ -181,7 +181,6 @@ export async function deleteProject(
   await recordDeleted(db, projectSubject, id, current, change);
 }
 
-/** The row of a new project. */
 export const projectRow = (id: string, input: ProjectInput & { key: string }, { now }: Moment) => ({
   id,
   ...storedFields(ProjectInput, input),

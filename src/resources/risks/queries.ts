@@ -100,7 +100,6 @@ export async function materializeRisk(
   return { risk, issue };
 }
 
-/** The row of a new risk. */
 export function riskRow(identity: ItemIdentity, input: RiskInput, { now, today }: Moment) {
   const fields = { ...identity, ...storedFields(RiskInput, input), raised_on: input.raised_on ?? today };
   const scores = scoreColumns(fields);

@@ -66,29 +66,26 @@ export type Movement = Pick<List, 'joins' | 'extend'> & {
 /** Lists risks, by default with the highest score first; unassessed risks come last. */
 export function riskList(register: Register, sort: string, movement?: Movement): List {
   const { filters, moment, as_of } = register;
-  const key = ['risks', filters, dayKey(moment), as_of, sort, movement?.since, Boolean(movement?.joins)];
-  return memoizedList(key, () => newRiskList(register, sort, movement));
-}
-
-function newRiskList(register: Register, sort: string, movement: Movement | undefined): List {
   const { joins, extend } = movement ?? {};
-  const matches = riskConditions(register);
-  const moment = momentOfRegister(register);
-  return {
-    schema: movement ? RankedRisk : UnmovedRisk,
-    json: riskJson(moment, movement?.fields),
-    reads: register.as_of || movement ? riskTables : currentRiskTables,
-    order: itemOrder('risks', riskOrders, sort, register.filters.q),
-    ranked: sort === 'rank',
-    isIndexed: isIndexed(register, sort) && !movement,
-    from: (db) => riskRows(db, endOfRegister(register)),
-    joins: (rows, db) => withOwner(joins?.(rows, db) ?? rows),
-    ...(extend && { extend }),
-    id,
-    matches,
-    counts: (db) => ({ unassessed: countUnassessed(db, register, matches) }),
-    ...(register.as_of && { meta: async () => ({ as_of: register.as_of }) }),
-  };
+  const key = ['risks', filters, dayKey(moment), as_of, sort, movement?.since, Boolean(joins)];
+  return memoizedList(key, () => {
+    const matches = riskConditions(register);
+    return {
+      schema: movement ? RankedRisk : UnmovedRisk,
+      json: riskJson(momentOfRegister(register), movement?.fields),
+      reads: as_of || movement ? riskTables : currentRiskTables,
+      order: itemOrder('risks', riskOrders, sort, filters.q),
+      ranked: sort === 'rank',
+      isIndexed: isIndexed(register, sort) && !movement,
+      from: (db) => riskRows(db, endOfRegister(register)),
+      joins: (rows, db) => withOwner(joins?.(rows, db) ?? rows),
+      ...(extend && { extend }),
+      id,
+      matches,
+      counts: (db) => ({ unassessed: countUnassessed(db, register, matches) }),
+      ...(as_of && { meta: async () => ({ as_of }) }),
+    };
+  });
 }
 
 const currentRiskTables: readonly TableName[] = [

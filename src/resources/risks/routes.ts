@@ -165,7 +165,6 @@ export function riskRoutes(app: App): void {
   );
 
   projectItemRoutes(app, {
-    noun: 'risk',
     ref: RiskRef,
     resource: Risk,
     input: RiskInput,

@@ -51,7 +51,6 @@ export const taskOrders: Record<string, Order> = {
   ...byText('assignee_name', id, personName('tasks.assignee_user_id')),
 };
 
-/** Lists tasks. */
 export const taskList = (filters: TaskFilters, moment: Moment, sort = 'due_on'): List =>
   memoizedList(['tasks', filters, dayKey(moment), sort], () => ({
     schema: Task,
@@ -70,7 +69,6 @@ export const taskList = (filters: TaskFilters, moment: Moment, sort = 'due_on'):
     matches: taskConditions(filters, moment),
   }));
 
-/** The row of a new task. */
 export const taskRow = (identity: ItemIdentity, input: TaskInput, { now }: Moment) => ({
   ...identity,
   ...storedFields(TaskInput, input),

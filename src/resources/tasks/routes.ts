@@ -25,7 +25,6 @@ export function taskRoutes(app: App): void {
   });
 
   projectItemRoutes(app, {
-    noun: 'task',
     ref: TaskRef,
     resource: Task,
     input: TaskInput,

@@ -7,7 +7,7 @@ import { type List, memoizedList } from '../../lists/list.ts';
 import type { Tables } from '../../store/tables.ts';
 import { lockTables } from '../../store/writes/locks.ts';
 import { rejectDuplicate } from '../../store/writes/references.ts';
-import { deleteRow, insertRows, notBefore, updateRow } from '../../store/writes/rows.ts';
+import { insertRows, notBefore, updateRow } from '../../store/writes/rows.ts';
 import { maxViews, View, type ViewedList, type ViewInput, type ViewPatch, viewResource } from './schema.ts';
 
 /** The views of these lists, oldest first. */
@@ -68,9 +68,6 @@ export async function updateView(
   await updateRow(db, 'views', current, { name, query }, now);
   return { ...current, name, query, version: current.version + 1, updated_at: now };
 }
-
-export const deleteView = (db: Transaction<Tables>, current: View): Promise<void> =>
-  deleteRow(db, 'views', current);
 
 const rejectTakenName = (db: Kysely<Tables>, list: ViewedList, name: string) =>
   rejectDuplicate(db, viewResource, 'name', name, sql<boolean>`name = ${name} and list = ${list}`);

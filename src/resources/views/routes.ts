@@ -1,9 +1,10 @@
 import { Id, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
 import { grants, insufficientScope } from '../../store/keys/scopes.ts';
+import { deleteRow } from '../../store/writes/rows.ts';
 import type { Scope } from '../keys/schema.ts';
 import { resourceRoutes } from '../resource-routes.ts';
-import { createView, deleteView, getView, updateView, viewList } from './queries.ts';
+import { createView, getView, updateView, viewList } from './queries.ts';
 import {
   View,
   type ViewedList,
@@ -68,7 +69,7 @@ export function viewRoutes(app: App): void {
     },
     delete(db, current, _, { actor }) {
       assertManages(actor, current.list);
-      return deleteView(db, current);
+      return deleteRow(db, 'views', current);
     },
   });
 }

@@ -30,20 +30,12 @@ const matches = (pattern: string, type: string) =>
 
 /** Throws unless the webhook can send events for each of its types. */
 export function assertTypesReadable({ types, scopes }: Pick<Webhook, 'types' | 'scopes'>): void {
-  const unknown = types.flatMap((pattern, index) =>
-    typeNames.some((type) => matches(pattern, type)) ? [] : [{ pattern, index }],
-  );
-  if (unknown.length > 0) {
-    throw invalidBody(
-      unknown.map(({ pattern, index }) =>
-        fieldError(
-          `types/${index}`,
-          'unknown_type',
-          `There is no event type ${pattern}. Use one of ${typeNames.join(', ')}, or a pattern such as risk.*.`,
-        ),
-      ),
-    );
-  }
+  const unknown = types.flatMap((pattern, index) => {
+    if (typeNames.some((type) => matches(pattern, type))) return [];
+    const detail = `There is no event type ${pattern}. Use one of ${typeNames.join(', ')}, or a pattern such as risk.*.`;
+    return [fieldError(`types/${index}`, 'unknown_type', detail)];
+  });
+  if (unknown.length > 0) throw invalidBody(unknown);
   const needed = types
     .filter((pattern) => pattern !== '*')
     .map((pattern) => subjects[pattern.split('.')[0] as SubjectType]?.scope);

@@ -66,16 +66,15 @@ export async function redeliver(
   const original = await deliveriesWith(db, webhook_id, id)
     .selectAll()
     .executeTakeFirstOrThrow(() => notFound('delivery', id));
-  if (original.next_attempt_at !== null) throw stillPending(id);
+  if (original.next_attempt_at !== null) {
+    const detail = `${id} is still pending and will be retried automatically.`;
+    const extra = { from: 'pending', to: 'pending', allowed: [] };
+    throw new Problem('invalid_transition', detail, { extra });
+  }
   const delivery = { ...original, ...newDelivery(now) };
   await insertRows(db, 'webhook_deliveries', [delivery]);
   return getDelivery(db, webhook_id, delivery.id);
 }
-
-const stillPending = (id: string) =>
-  new Problem('invalid_transition', `${id} is still pending and will be retried automatically.`, {
-    extra: { from: 'pending', to: 'pending', allowed: [] },
-  });
 
 /** Adds a test event to the log, claimed by the caller, who must send it. It is in no event log. */
 export async function createTest(

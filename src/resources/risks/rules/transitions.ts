@@ -19,19 +19,22 @@ export const acceptanceDays = 365;
 
 /** Clears the fields that belong to the status that a patch leaves. */
 export function clearStaleRiskFields(current: Risk, next: Risk): Risk {
+  if (current.status === next.status) return next;
   const cleared = { ...next };
-  const clearUnchanged = (
-    fields: readonly ('accepted_until' | 'acceptance_reason' | 'accepted_by_user_id' | 'closure_reason')[],
-  ) => {
+  for (const field of fieldsOfStatus[current.status] ?? []) {
     // A value that the patch sets stays, so that `riskStateErrors` rejects it.
-    for (const field of fields) if (next[field] === current[field]) cleared[field] = null;
-  };
-  if (current.status === 'accepted' && next.status !== 'accepted') {
-    clearUnchanged(['accepted_until', 'acceptance_reason', 'accepted_by_user_id']);
+    if (next[field] === current[field]) cleared[field] = null;
   }
-  if (current.status === 'closed' && next.status !== 'closed') clearUnchanged(['closure_reason']);
   return cleared;
 }
+
+const acceptanceFields = ['accepted_until', 'acceptance_reason', 'accepted_by_user_id'] as const;
+
+const fieldsOfStatus: { [S in Status]?: readonly ((typeof acceptanceFields)[number] | 'closure_reason')[] } =
+  {
+    accepted: acceptanceFields,
+    closed: ['closure_reason'],
+  };
 
 /** Validates the fields that a status requires or excludes. */
 export function riskStateErrors(
@@ -49,25 +52,15 @@ export function riskStateErrors(
     require('accepted_until', 'Set `accepted_until` to accept a risk.');
     const isNew = current.status !== 'accepted' || current.accepted_until !== next.accepted_until;
     if (isNew && next.accepted_until !== null) errors.push(...acceptanceErrors(next.accepted_until, today));
-  } else if (next.accepted_until ?? next.acceptance_reason ?? next.accepted_by_user_id) {
-    const field = next.accepted_until
-      ? 'accepted_until'
-      : next.acceptance_reason
-        ? 'acceptance_reason'
-        : 'accepted_by_user_id';
-    errors.push(
-      fieldError(field, 'not_accepted', `\`${field}\` is allowed only with the status \`accepted\`.`),
-    );
+  } else {
+    const field = acceptanceFields.find((field) => next[field] !== null);
+    const detail = `\`${field}\` is allowed only with the status \`accepted\`.`;
+    if (field) errors.push(fieldError(field, 'not_accepted', detail));
   }
   if (next.status === 'closed') require('closure_reason', 'Set `closure_reason` to close a risk.');
   else if (next.closure_reason !== null) {
-    errors.push(
-      fieldError(
-        'closure_reason',
-        'not_closed',
-        '`closure_reason` is allowed only with the status `closed`.',
-      ),
-    );
+    const detail = '`closure_reason` is allowed only with the status `closed`.';
+    errors.push(fieldError('closure_reason', 'not_closed', detail));
   }
   if (current.status === 'closed' && next.status === 'open' && !reason) {
     errors.push(fieldError('reason', 'required', 'Set `reason` to reopen a closed risk.'));
@@ -77,14 +70,10 @@ export function riskStateErrors(
 
 function acceptanceErrors(until: string, today: string): FieldError[] {
   const lastDay = daysLater(today, acceptanceDays);
-  if (until < today)
-    return [
-      fieldError(
-        'accepted_until',
-        'in_the_past',
-        '`accepted_until` is in the past. Use today or a later day.',
-      ),
-    ];
+  if (until < today) {
+    const detail = '`accepted_until` is in the past. Use today or a later day.';
+    return [fieldError('accepted_until', 'in_the_past', detail)];
+  }
   if (until <= lastDay) return [];
   const detail = `A risk can be accepted for at most ${acceptanceDays} days. Use ${lastDay} or an earlier day.`;
   return [fieldError('accepted_until', 'too_far', detail)];
