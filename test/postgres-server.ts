@@ -12,8 +12,8 @@ export type PostgresServer = {
   url: string;
   /** Creates an empty database and returns its URL. */
   createDatabase(): Promise<string>;
-  /** Calls `pg_terminate_backend` for all clients of a database; returns their number. */
-  terminateBackends(databaseUrl: string): Promise<number>;
+  /** Calls `pg_terminate_backend` for all clients of a database. */
+  terminateBackends(databaseUrl: string): Promise<void>;
   /** Sends SIGKILL to the postmaster and all its processes. Data and port stay the same for `restart()`. */
   kill9(): Promise<void>;
   /** Sends SIGSTOP to all processes: connections stay open and the kernel accepts new ones, but nothing responds. */
@@ -72,10 +72,9 @@ export async function startPostgresServer(
     },
     async terminateBackends(databaseUrl) {
       const name = new URL(databaseUrl).pathname.slice(1);
-      const rows = await run(`
+      await run(`
         select pg_terminate_backend(pid) from pg_stat_activity
         where datname = '${name}' and pid <> pg_backend_pid() and backend_type = 'client backend'`);
-      return rows.length;
     },
     kill9: async () => void (await send('kill')),
     freeze: async () => void (await send('freeze')),

@@ -131,6 +131,12 @@ function countResponse(tally: Tally, what: string, { status, headers, text }: Re
   }
 }
 
+/** Sends rows as an NDJSON file. */
+export const importRows = (client: Client, path: string, rows: readonly object[]) =>
+  client.send('POST', path, rows.map((row) => JSON.stringify(row)).join('\n'), {
+    'content-type': 'application/x-ndjson',
+  });
+
 /** Sends a request that must succeed and returns the JSON of its response. */
 export async function expectJson(client: Client, method: string, path: string, body?: unknown) {
   const response = await client.send(method, path, body);

@@ -3,16 +3,14 @@ import { Command, InvalidArgumentError } from 'commander';
 import { buildService } from '../../build.ts';
 import { buildConsole } from '../../web/build.ts';
 import { hasPassed } from './outcome.ts';
-import { createRunner } from './run.ts';
+import { createRunner, type Result } from './run.ts';
 import { scenarios } from './scenarios/all.ts';
-import { formatTable, type Result, verdictOf } from './table.ts';
 
 type Flags = {
   quick?: true;
   only?: string[];
   rounds?: number;
   minutes?: number;
-  instances: number;
   seed: number;
   json?: string;
   soak?: number;
@@ -25,7 +23,6 @@ const flags = new Command('test:faults')
   .option('--only <scenario...>', `run only these scenarios: ${names.join(', ')}`)
   .option('--rounds <number>', 'number of rounds per scenario', wholeNumber)
   .option('--minutes <number>', 'restart instances, or run mixed writers, for this long', wholeNumber)
-  .option('--instances <number>', 'number of instances to restart in turn', wholeNumber, 3)
   .option('--seed <number>', 'seed for all random choices', wholeNumber, Math.floor(Math.random() * 2 ** 31))
   .option('--json <file>', 'also write the results to this file as JSON')
   .option('--soak <minutes>', 'also run the soak scenario for this long and check memory', wholeNumber)
@@ -57,7 +54,6 @@ const runner = createRunner({
   seed: flags.seed,
   soakMinutes: flags.soak ?? 10,
   minutes: flags.minutes,
-  instanceCount: flags.instances,
   log: console.log,
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -72,12 +68,34 @@ for (const scenario of chosen) {
   const result = await runner.run(scenario);
   results.push(result);
   console.log(`${scenario.name}: ${verdictOf(result)} after ${Math.round(result.seconds)} s`);
-  for (const failure of result.failures) console.log(`  ${failure}`);
+  for (const note of result.notes) console.log(`  ${note}`);
+  for (const failure of result.failures) console.log(`  FAILED: ${failure}`);
 }
 await runner.stop();
-console.log(`\n${formatTable(results)}`);
+console.table(results.map(toRow));
 if (flags.json) writeFileSync(flags.json, `${JSON.stringify({ seed: flags.seed, results }, null, 2)}\n`);
 process.exit(results.every(hasPassed) ? 0 : 1);
+
+function verdictOf(result: Result): string {
+  if (result.skipped !== undefined) return `skipped: ${result.skipped}`;
+  return hasPassed(result) ? 'passed' : 'FAILED';
+}
+
+function toRow(result: Result) {
+  const { scenario, rounds, acknowledged, lost, stale, maxStallMs, maxLivezMs } = result;
+  return {
+    scenario,
+    rounds,
+    acknowledged,
+    lost,
+    stale,
+    '500s': result.responses500,
+    'max stall': maxStallMs,
+    'max /livez': maxLivezMs,
+    seconds: Math.round(result.seconds),
+    verdict: verdictOf(result),
+  };
+}
 
 function wholeNumber(text: string): number {
   if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('Enter a whole number.');

@@ -6,10 +6,11 @@ import type { Random } from './random.ts';
 export type Scenario = {
   name: string;
   /** The scenario fails when it takes longer. */
-  limitMs: number;
+  maxMinutes: number;
   /** Whether the quick run includes it. */
   isInQuickRun: boolean;
-  run(options: Options): Promise<Outcome>;
+  /** Counts what it finds in the tally. */
+  run(options: Options): Promise<void>;
 };
 
 export type Options = {
@@ -17,7 +18,6 @@ export type Options = {
   /** The number of rounds from the command line, or the scenario's default. */
   rounds(full: number, quick: number): number;
   random: Random;
-  /** Keeps the counts of a scenario that is aborted. */
   tally: Tally;
   cleanup: Cleanup;
   /** One server for all scenarios of a run, with durable writes; started at the first use. */
@@ -25,71 +25,52 @@ export type Options = {
   soakMinutes: number;
   /** How long to restart instances, instead of a number of rounds, and how long mixed writers run. */
   minutes: number | undefined;
-  /** How many instances to restart in turn. */
-  instanceCount: number;
   /** Added to every time limit: the quick run shares the machine with other tests. */
   slackMs: number;
   log(text: string): void;
 };
 
-export type Outcome = {
-  rounds: number;
-  /** Writes that the service confirmed with 200, 201 or 204. */
-  acknowledged: number;
-  /** Acknowledged writes that were missing or changed afterwards. */
-  lost: number;
-  /** Reads that missed a write acknowledged before they began. */
-  stale: number;
-  responses500: number;
-  /** The most CPU time that one turn of the event loop took; null when the scenario does not measure it. */
-  maxStallMs: number | null;
-  /** The longest response time of `/livez`, which depends on the load of the machine. */
-  maxLivezMs: number | null;
-  /** Violated guarantees. */
-  failures: string[];
-  /** Additional measurements. */
-  notes: string[];
-  /** Why this machine cannot run the scenario. */
-  skipped?: string;
-};
-
-export type Tally = Outcome & {
-  fail(sentence: string): void;
-  note(sentence: string): void;
-  stall(ms: number, livezMs: number): void;
-};
+export type Tally = ReturnType<typeof createTally>;
 
 /** Limits the printed failures; the counts in the table are complete. */
 const maxSentences = 12;
 
 /** Creates the counters of a scenario. */
-export function createTally(): Tally {
-  return {
-    rounds: 0,
-    acknowledged: 0,
-    lost: 0,
-    stale: 0,
-    responses500: 0,
-    maxStallMs: null,
-    maxLivezMs: null,
-    failures: [],
-    notes: [],
-    fail(sentence) {
-      const shown = withoutIds(sentence);
-      if (this.failures.length < maxSentences && !this.failures.includes(shown)) this.failures.push(shown);
-    },
-    note(sentence) {
-      this.notes.push(sentence);
-    },
-    stall(ms, livezMs) {
-      this.maxStallMs = Math.max(this.maxStallMs ?? 0, Math.round(ms));
-      this.maxLivezMs = Math.max(this.maxLivezMs ?? 0, Math.round(livezMs));
-    },
-  };
-}
+export const createTally = () => ({
+  rounds: 0,
+  /** Writes that the service confirmed with 200, 201 or 204. */
+  acknowledged: 0,
+  /** Acknowledged writes that were missing or changed afterwards. */
+  lost: 0,
+  /** Reads that missed a write acknowledged before they began. */
+  stale: 0,
+  responses500: 0,
+  /** The most CPU time that one turn of the event loop took; null when the scenario does not measure it. */
+  maxStallMs: null as number | null,
+  /** The longest response time of `/livez`, which depends on the load of the machine. */
+  maxLivezMs: null as number | null,
+  /** Violated guarantees. */
+  failures: [] as string[],
+  /** Additional measurements. */
+  notes: [] as string[],
+  /** Why this machine cannot run the scenario. */
+  skipped: undefined as string | undefined,
 
-export const hasPassed = (outcome: Outcome) =>
-  outcome.failures.length === 0 && outcome.lost === 0 && outcome.stale === 0 && outcome.responses500 === 0;
+  fail(sentence: string): void {
+    const shown = withoutIds(sentence);
+    if (this.failures.length < maxSentences && !this.failures.includes(shown)) this.failures.push(shown);
+  },
+  note(sentence: string): void {
+    this.notes.push(sentence);
+  },
+  stall(ms: number, livezMs: number): void {
+    this.maxStallMs = Math.max(this.maxStallMs ?? 0, Math.round(ms));
+    this.maxLivezMs = Math.max(this.maxLivezMs ?? 0, Math.round(livezMs));
+  },
+});
+
+export const hasPassed = ({ failures, lost, stale, responses500 }: Tally) =>
+  failures.length === 0 && lost === 0 && stale === 0 && responses500 === 0;
 
 /** Removes ids, ports and random names, so that equal failures are printed once. */
 const withoutIds = (sentence: string) =>

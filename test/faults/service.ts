@@ -7,18 +7,7 @@ import { startMuster, temporaryFolder } from '../process.ts';
 import { type Client, type ClientOptions, createClient } from './client.ts';
 import type { Options } from './outcome.ts';
 
-export type Service = {
-  origin: string;
-  /** Printed only at the first start on a database. */
-  key: string | undefined;
-  pid: number;
-  isRunning(): boolean;
-  kill9(): Promise<void>;
-  /** Sends SIGTERM and waits for the exit. */
-  terminate(): Promise<number | null>;
-  stdout(): string;
-  stderr(): string;
-};
+export type Service = Awaited<ReturnType<typeof startService>>;
 
 export type Engine = 'sqlite' | 'postgres';
 
@@ -29,40 +18,30 @@ const environment = {
   MUSTER_LOG_LEVEL: 'error',
 };
 
-/** Starts the built service in a child process. */
-export async function startService(
-  cleanup: Cleanup,
-  url: string,
-  more: Record<string, string> = {},
-): Promise<Service> {
-  const folder = temporaryFolder(cleanup);
-  const running = await startMuster(cleanup, folder, {
-    ...environment,
-    MUSTER_DATABASE_URL: url,
-    ...more,
-  });
-  const { child, exit, origin, key, stdout, stderr } = running;
+/** Starts the built service in a child process. Only the first start on a database prints a key. */
+export async function startService(cleanup: Cleanup, url: string, more: Record<string, string> = {}) {
+  const settings = { ...environment, MUSTER_DATABASE_URL: url, ...more };
+  const running = await startMuster(cleanup, temporaryFolder(cleanup), settings);
+  const { child, exit } = running;
   const kill9 = async () => {
     child.kill('SIGKILL');
     await exit;
   };
   cleanup.after(kill9);
   return {
-    origin,
-    key,
+    ...running,
     pid: child.pid ?? 0,
     isRunning: () => child.exitCode === null && child.signalCode === null,
     kill9,
+    /** Sends SIGTERM and waits for the exit. */
     terminate() {
       child.kill('SIGTERM');
       return exit;
     },
-    stdout,
-    stderr,
   };
 }
 
-/** Starts the service, and a client with its first key. */
+/** Starts the service, and a client with its first key, or with the given key after a restart. */
 export async function startWithClient(
   options: Options,
   url: string,
@@ -78,7 +57,7 @@ export function connect(
   { origin, key }: Pick<Service, 'origin' | 'key'>,
   clientOptions: ClientOptions = {},
 ): Client {
-  const client = createClient(origin, { key, tally, ...clientOptions });
+  const client = createClient(origin, { tally, ...clientOptions, key: clientOptions.key ?? key });
   cleanup.after(() => client.close());
   return client;
 }

@@ -1,17 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Client, Response } from './client.ts';
+import { type Client, importRows, type Response } from './client.ts';
 import { collectionOf, type Entry, inputOf, type Ledger } from './ledger.ts';
+import { startLoops } from './loops.ts';
 import type { Tally } from './outcome.ts';
 import type { Random } from './random.ts';
 
 /** A finished write; `status` is undefined when the connection broke. */
 export type Write = { startedAt: number; endedAt: number; status: number | undefined };
 
-export type Writers = {
-  /** Waits for the writes in flight and returns all writes. */
-  stop(): Promise<Write[]>;
-  writes: Write[];
-};
+export type Writers = ReturnType<typeof startWriters>;
 
 type WritersOptions = {
   count?: number;
@@ -31,9 +28,8 @@ export function startWriters(
   ledger: Ledger,
   tally: Tally,
   { count = 8, random, hasImports = false, allowed = [503] }: WritersOptions,
-): Writers {
+) {
   const writes: Write[] = [];
-  let isStopped = false;
   let consecutiveRejections = 0;
 
   async function attempt(send: () => Promise<Response>): Promise<Response | undefined> {
@@ -55,15 +51,8 @@ export function startWriters(
   async function create(kind: Entry['kind'], mine: Entry[]): Promise<void> {
     const token = `w${crypto.randomUUID().replaceAll('-', '')}`;
     const idempotencyKey = crypto.randomUUID();
-    const entry: Entry = {
-      kind,
-      token,
-      idempotencyKey,
-      path: undefined,
-      acknowledged: undefined,
-      pending: undefined,
-    };
-    entry.pending = { title: `${token} 0`, version: 1, isDeleted: false, isMember: false };
+    const pending = { title: `${token} 0`, version: 1, isDeleted: false, isMember: false };
+    const entry: Entry = { kind, token, idempotencyKey, path: undefined, acknowledged: undefined, pending };
     ledger.entries.push(entry);
     ledger.touched.add(entry);
     const collection = collectionOf(ledger, kind);
@@ -101,44 +90,36 @@ export function startWriters(
   }
 
   async function importPeople(): Promise<void> {
+    await setTimeout(random.integer(0, 200));
     const imported = {
       token: `i${crypto.randomUUID().replaceAll('-', '')}`,
       rows: 300,
       isAcknowledged: false,
     };
     ledger.imports.push(imported);
-    const lines = Array.from({ length: imported.rows }, (_, i) =>
-      JSON.stringify({ name: `${imported.token} ${i}` }),
-    );
-    const headers = { 'content-type': 'application/x-ndjson' };
-    const path = '/v1/personnel/import?atomic=true';
-    imported.isAcknowledged =
-      (await attempt(() => client.send('POST', path, lines.join('\n'), headers))) !== undefined;
+    const rows = Array.from({ length: imported.rows }, (_, i) => ({ name: `${imported.token} ${i}` }));
+    const send = () => importRows(client, '/v1/personnel/import?atomic=true', rows);
+    imported.isAcknowledged = (await attempt(send)) !== undefined;
   }
 
-  async function write(): Promise<void> {
+  const createWriter = () => {
     const mine: Entry[] = [];
-    while (!isStopped) {
+    return async () => {
       const entry = random.pick(mine);
       if (entry && random.next() < 0.5) await change(entry, mine);
       else await create(random.next() < 0.6 ? 'person' : 'task', mine);
-    }
-  }
+    };
+  };
 
-  async function importRepeatedly(): Promise<void> {
-    while (!isStopped) {
-      await setTimeout(random.integer(0, 200));
-      if (!isStopped) await importPeople();
-    }
-  }
-
-  const loops = Array.from({ length: count }, write);
-  if (hasImports) loops.push(importRepeatedly());
+  const loops = startLoops(
+    ...Array.from({ length: count }, createWriter),
+    ...(hasImports ? [importPeople] : []),
+  );
   return {
     writes,
+    /** Waits for the writes in flight and returns all writes. */
     async stop() {
-      isStopped = true;
-      await Promise.all(loops);
+      await loops.stop();
       return writes;
     },
   };

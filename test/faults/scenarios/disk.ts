@@ -1,84 +1,26 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
+import { closeSync, openSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { mountExt4, mountSmallDisk } from '../../disks.ts';
 import { temporaryFolder } from '../../process.ts';
-import type { Client } from '../client.ts';
+import { type Client, importRows } from '../client.ts';
 import { createLedger, verifyAll, verifyTouched } from '../ledger.ts';
 import { countStalls, probeLivez } from '../livez-probe.ts';
-import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
-import { connect, expectRunning, startService, startWithClient } from '../service.ts';
+import type { Options, Tally } from '../outcome.ts';
+import { expectRunning, startWithClient } from '../service.ts';
 import { startWriters } from '../writers.ts';
 
 /** Fills the file system of a SQLite database. */
-export const diskFull: Scenario = {
-  name: 'disk-full',
-  limitMs: 10 * 60_000,
-  isInQuickRun: true,
-  run: (options) => runOnFileSystem(options, mountMemory, fillAndFree),
-};
-
-/** Turns the file system of a SQLite database read-only. */
-export const diskReadOnly: Scenario = {
-  name: 'disk-read-only',
-  limitMs: 10 * 60_000,
-  isInQuickRun: true,
-  run: (options) => runOnFileSystem(options, mountExt4, turnReadOnly),
-};
-
-type Work = (options: Options, tally: Tally, folder: string) => Promise<void>;
-
-async function runOnFileSystem(
-  options: Options,
-  mount: (options: Options) => string,
-  work: Work,
-): Promise<Outcome> {
-  const { tally } = options;
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) {
-    return { ...tally, skipped: 'Needs root on Linux to mount a small file system.' };
-  }
-  let folder: string;
-  try {
-    folder = mount(options);
-  } catch (error) {
-    return { ...tally, skipped: `A small file system could not be mounted: ${(error as Error).message}` };
-  }
-  await work(options, tally, folder);
-  return tally;
-}
-
-function mountMemory({ cleanup }: Options): string {
-  const folder = temporaryFolder(cleanup);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', folder], { stdio: 'pipe' });
-  cleanup.after(() => execFileSync('umount', ['--lazy', folder]));
-  return folder;
-}
-
-/** Linux remounts a file system read-only while files are open for writing only after a file system error. */
-function mountExt4({ cleanup }: Options): string {
-  const parent = temporaryFolder(cleanup);
-  const [image, folder] = [join(parent, 'image'), join(parent, 'mounted')];
-  closeSync(openSync(image, 'w'));
-  truncateSync(image, 32 * 1024 * 1024);
-  mkdirSync(folder);
-  execFileSync('mkfs.ext4', ['-q', image], { stdio: 'pipe' });
-  execFileSync('mount', ['-o', 'loop,errors=remount-ro', image, folder], { stdio: 'pipe' });
-  cleanup.after(() => execFileSync('umount', ['--lazy', folder]));
-  return folder;
-}
-
-async function fillAndFree(options: Options, tally: Tally, folder: string): Promise<void> {
-  const { cleanup, random } = options;
-  const url = `sqlite:${join(folder, 'muster.db')}`;
-  const { service, client } = await startWithClient(options, url, { connections: 12 });
-  const probe = probeLivez(cleanup, service);
-  const ledger = await createLedger(client);
+export async function fillAndFree(options: Options): Promise<void> {
+  const { tally, random } = options;
+  const folder = mountSmallDisk(skippable(options), '32m');
+  if (folder === undefined) return;
+  const { url, service, client, probe, ledger } = await startOn(options, folder);
   const filler = join(folder, 'filler');
-  const write = (allowed: number[]) =>
-    startWriters(client, ledger, tally, { random: random.fork(), allowed });
 
   for (let round = 1; round <= options.rounds(10, 1); round++) {
-    const writers = write([507]);
+    const writers = startWriters(client, ledger, tally, { random: random.fork(), allowed: [507] });
     await setTimeout(300);
     fillDisk(filler);
     // Until then, writes fit into the space that the write-ahead log already has.
@@ -105,8 +47,8 @@ async function fillAndFree(options: Options, tally: Tally, folder: string): Prom
   await countStalls(tally, probe, { isBound: false });
 
   await service.kill9();
-  const { origin } = await startService(cleanup, url);
-  await verifyAll(connect(options, { origin, key: service.key }), ledger, tally);
+  const again = await startWithClient(options, url, { key: service.key });
+  await verifyAll(again.client, ledger, tally);
 }
 
 /** The disk runs out of space during the import. */
@@ -123,13 +65,12 @@ async function checkImportThatFillsDisk(client: Client, tally: Tally, filler: st
 
 const bytesToLeave = 2 * 1024 * 1024;
 
-/** A file system that the kernel turned read-only stays so until it is mounted again. */
-async function turnReadOnly(options: Options, tally: Tally, folder: string): Promise<void> {
-  const { cleanup, random } = options;
-  const url = `sqlite:${join(folder, 'muster.db')}`;
-  const { service, client } = await startWithClient(options, url, { connections: 12 });
-  const probe = probeLivez(cleanup, service);
-  const ledger = await createLedger(client);
+/** Turns the file system of a SQLite database read-only. It stays so until it is mounted again. */
+export async function turnReadOnly(options: Options): Promise<void> {
+  const { cleanup, tally, random } = options;
+  const folder = mountExt4(skippable(options), join(temporaryFolder(cleanup), 'image'));
+  if (folder === undefined) return;
+  const { service, client, probe, ledger } = await startOn(options, folder);
   const writers = startWriters(client, ledger, tally, { random: random.fork() });
   await setTimeout(500);
   execFileSync('mount', ['-o', 'remount,abort', folder], { stdio: 'pipe' });
@@ -146,6 +87,21 @@ async function turnReadOnly(options: Options, tally: Tally, folder: string): Pro
   tally.rounds = 1;
 }
 
+const skippable = ({ cleanup, tally }: Options) => ({
+  after: cleanup.after,
+  skip(reason?: string) {
+    tally.skipped = reason;
+  },
+});
+
+/** Starts the service with its database in a folder. */
+async function startOn(options: Options, folder: string) {
+  const url = `sqlite:${join(folder, 'muster.db')}`;
+  const { service, client } = await startWithClient(options, url, { connections: 12 });
+  const probe = probeLivez(options.cleanup, service);
+  return { url, service, client, probe, ledger: await createLedger(client) };
+}
+
 /** Writes until the disk is completely full. */
 function fillDisk(file: string): void {
   const descriptor = openSync(file, 'a');
@@ -159,32 +115,23 @@ function fillDisk(file: string): void {
   closeSync(descriptor);
 }
 
+type Send = () => ReturnType<Client['send']>;
+
 const addPerson = (client: Client) => client.send('POST', '/v1/personnel', { name: 'Ada' });
 
 function importPeople(client: Client, rows = 500) {
-  const lines = Array.from({ length: rows }, (_, i) => `Person ${i},${'x'.repeat(100)}`);
-  const headers = { 'content-type': 'text/csv' };
-  return client.send('POST', '/v1/personnel/import', `name,title\n${lines.join('\n')}\n`, headers);
+  const people = Array.from({ length: rows }, (_, i) => ({ name: `Person ${i}`, title: 'x'.repeat(100) }));
+  return importRows(client, '/v1/personnel/import', people);
 }
 
-async function expectStatus(
-  tally: Tally,
-  what: string,
-  expected: number,
-  send: () => ReturnType<Client['send']>,
-) {
+async function expectStatus(tally: Tally, what: string, expected: number, send: Send): Promise<void> {
   const response = await send().catch((error: Error) => ({ status: error.message, text: '' }));
   if (response.status !== expected) {
     tally.fail(`${what} returned ${response.status}, not ${expected}: ${response.text.slice(0, 200)}`);
   }
 }
 
-async function waitForStatus(
-  tally: Tally,
-  what: string,
-  expected: number,
-  send: () => ReturnType<Client['send']>,
-): Promise<void> {
+async function waitForStatus(tally: Tally, what: string, expected: number, send: Send): Promise<void> {
   const until = performance.now() + 30_000;
   while (performance.now() < until) {
     if ((await send().catch(() => undefined))?.status === expected) return;

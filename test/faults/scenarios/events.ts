@@ -5,43 +5,34 @@ import type { Database } from '../../../src/database/open.ts';
 import { createPerson } from '../../../src/resources/personnel/queries.ts';
 import { openDatabase } from '../../../src/store/open.ts';
 import { bySystem } from '../../../src/store/writes/change.ts';
-import { type Client, expectJson, type Response } from '../client.ts';
-import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
+import { type Client, expectJson, importRows, type Response } from '../client.ts';
+import type { Options, Tally } from '../outcome.ts';
 import type { Random } from '../random.ts';
-import { connect, type Engine, emptyDatabase, type Service, startService } from '../service.ts';
+import { type Engine, emptyDatabase, type Service, startWithClient } from '../service.ts';
 
 const writers = 5;
 const slowWriters = 2;
-const importRows = 200;
+const rowCount = 200;
 const slowName = 'slow';
+
+type Instance = { service: Service; client: Client };
+type Seen = { sequence: number; subject: string; version: number };
 
 /**
  * Two instances share a database and are killed while eight clients write; two of them are slow to commit, and one
  * imports. A follower must get every event once and in order, although it asks only for the events after the last one it
  * has seen.
  */
-const eventsScenario = (engine: Engine): Scenario => ({
-  name: `events-${engine}`,
-  limitMs: 30 * 60_000,
-  isInQuickRun: true,
-  run: (options) => followEvents(options, engine, options.rounds(50_000, 800)),
-});
-
-export const eventsSqlite = eventsScenario('sqlite');
-export const eventsPostgres = eventsScenario('postgres');
-
-type Instance = { service: Service; client: Client };
-type Seen = { sequence: number; subject: string; version: number };
-
-async function followEvents(options: Options, engine: Engine, target: number): Promise<Outcome> {
+export async function followEvents(options: Options, engine: Engine): Promise<void> {
   const { cleanup, tally, random, isQuickRun } = options;
+  const target = options.rounds(50_000, 800);
   const minKills = isQuickRun ? 2 : 20;
   const url = await emptyDatabase(options, engine);
   let key: string | undefined;
   const startInstance = async (): Promise<Instance> => {
-    const service = await startService(cleanup, url);
-    key ??= service.key;
-    return { service, client: connect(options, { origin: service.origin, key }) };
+    const instance = await startWithClient(options, url, { key });
+    key ??= instance.service.key;
+    return instance;
   };
   const instances = [await startInstance(), await startInstance()];
   if (engine === 'postgres') await delayCommits(url);
@@ -93,7 +84,6 @@ async function followEvents(options: Options, engine: Engine, target: number): P
   await verify(client, tally, seen, acknowledged);
   tally.rounds = seen.length;
   tally.note(`${seen.length} events followed over ${kills} kills`);
-  return tally;
 
   async function write(client: () => Client, random: Random): Promise<void> {
     const mine: { path: string; id: string; version: number }[] = [];
@@ -115,11 +105,10 @@ async function followEvents(options: Options, engine: Engine, target: number): P
   }
 
   async function importPeople(client: () => Client): Promise<void> {
-    const rows = Array.from({ length: importRows }, (_, i) => `{"name":"Imported ${i}"}`).join('\n');
-    const headers = { 'content-type': 'application/x-ndjson' };
+    const rows = Array.from({ length: rowCount }, (_, i) => ({ name: `Imported ${i}` }));
     while (!isEnough()) {
-      const send = () => client().send('POST', '/v1/personnel/import?atomic=true', rows, headers);
-      if (await attempt(send)) tally.acknowledged += importRows;
+      const send = () => importRows(client(), '/v1/personnel/import?atomic=true', rows);
+      if (await attempt(send)) tally.acknowledged += rowCount;
       await setTimeout(100);
     }
   }

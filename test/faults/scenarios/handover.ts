@@ -1,19 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import { type Client, expectJson } from '../client.ts';
-import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
+import { type Client, expectJson, importRows } from '../client.ts';
+import type { Options, Tally } from '../outcome.ts';
 import type { Random } from '../random.ts';
 import { type Engine, emptyDatabase, startWithClient } from '../service.ts';
-
-/** Deactivates a person with a hand-over while other clients assign work to that person. */
-const handoverScenario = (engine: Engine): Scenario => ({
-  name: `handover-${engine}`,
-  limitMs: 20 * 60_000,
-  isInQuickRun: true,
-  run: (options) => raceHandovers(options, engine, options.rounds(40, 2)),
-});
-
-export const handoverSqlite = handoverScenario('sqlite');
-export const handoverPostgres = handoverScenario('postgres');
 
 /** Projects in which the person has no work yet, so that assignments do not wait for a project lock. */
 const otherProjects = ['ARES', 'GEMINI', 'MERCURY', 'ORION', 'VEGA', 'VOYAGER'];
@@ -23,7 +12,8 @@ type Assigned = { kind: string; path: string; acknowledgedAt: number };
 /** Assigns work to a person; returns its path, or undefined when the service rejected it. */
 type Assign = (person: string) => Promise<string | undefined>;
 
-async function raceHandovers(options: Options, engine: Engine, rounds: number): Promise<Outcome> {
+/** Deactivates a person with a hand-over while other clients assign work to that person. */
+export async function raceHandovers(options: Options, engine: Engine): Promise<void> {
   const { random, tally } = options;
   const { client } = await startWithClient(options, await emptyDatabase(options, engine), {
     connections: 24,
@@ -37,7 +27,7 @@ async function raceHandovers(options: Options, engine: Engine, rounds: number): 
     `inactive people accept ${accepting.join(', ')}: only assignments before the hand-over are checked`,
   );
 
-  for (let round = 1; round <= rounds; round++) {
+  for (let round = options.rounds(40, 2); round > 0; round--) {
     const [leaver, successor] = [await createPerson(client), await createPerson(client)];
     await assignTasks(client, leaver, options.isQuickRun ? 100 : 300);
     const assigned: Assigned[] = [];
@@ -65,7 +55,6 @@ async function raceHandovers(options: Options, engine: Engine, rounds: number): 
     await checkMoved(client, tally, leaver, successor, mustHaveMoved(assigned));
     tally.rounds++;
   }
-  return tally;
 }
 
 const createPerson = async (client: Client, more: object = {}): Promise<string> =>
@@ -73,9 +62,8 @@ const createPerson = async (client: Client, more: object = {}): Promise<string> 
 
 /** Assigns enough tasks to slow down the hand-over, so that other clients can assign more meanwhile. */
 async function assignTasks(client: Client, assignee_user_id: string, count: number): Promise<void> {
-  const rows = `${JSON.stringify({ title: 'x', assignee_user_id })}\n`.repeat(count);
-  const headers = { 'content-type': 'application/x-ndjson' };
-  const { status, text } = await client.send('POST', '/v1/projects/APOLLO/tasks/import', rows, headers);
+  const rows = Array.from({ length: count }, () => ({ title: 'x', assignee_user_id }));
+  const { status, text } = await importRows(client, '/v1/projects/APOLLO/tasks/import', rows);
   if (status !== 200) throw new Error(`An import returned ${status}: ${text.slice(0, 200)}`);
 }
 

@@ -3,24 +3,14 @@ import { type Attack, attacks } from '../attacks.ts';
 import { type Client, createClient } from '../client.ts';
 import { countStalls, probeLivez } from '../livez-probe.ts';
 import { startLoops } from '../loops.ts';
-import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
-import { connect, type Engine, fastDatabase, startService } from '../service.ts';
-
-/** Sends hostile bodies, queries and files while it probes `/livez` and a well-behaved client writes. */
-const hostileScenario = (engine: Engine, isInQuickRun: boolean): Scenario => ({
-  name: `hostile-input-${engine}`,
-  limitMs: 30 * 60_000,
-  isInQuickRun,
-  run: (options) => attackRepeatedly(options, engine),
-});
-
-export const hostileInputSqlite = hostileScenario('sqlite', true);
-export const hostileInputPostgres = hostileScenario('postgres', false);
+import type { Options, Tally } from '../outcome.ts';
+import { type Engine, fastDatabase, startWithClient } from '../service.ts';
 
 /** A write of the well-behaved client may wait for other requests, but not longer than a typical client timeout. */
 const maxWriteMs = 5000;
 
-async function attackRepeatedly(options: Options, engine: Engine): Promise<Outcome> {
+/** Sends hostile bodies, queries and files while it probes `/livez` and a well-behaved client writes. */
+export async function attackRepeatedly(options: Options, engine: Engine): Promise<void> {
   const { tally, isQuickRun, log } = options;
   const url = await fastDatabase(options, engine);
   const chosen = attacks.filter((attack) => !isQuickRun || attack.isInQuickRun);
@@ -37,16 +27,13 @@ async function attackRepeatedly(options: Options, engine: Engine): Promise<Outco
       tally.rounds++;
     }
   }
-  return tally;
 }
 
 type Target = Awaited<ReturnType<typeof startTarget>>;
 
 async function startTarget(options: Options, url: string, key?: string) {
-  const service = await startService(options.cleanup, url);
-  const { origin } = service;
   const timeoutMs = options.isQuickRun ? 5000 : 60_000;
-  const client = connect(options, { origin, key: key ?? service.key }, { timeoutMs });
+  const { service, client } = await startWithClient(options, url, { key, timeoutMs });
   const probe = probeLivez(options.cleanup, service);
   await warmUp(client, probe);
   return { service, client, probe };

@@ -1,52 +1,27 @@
 import { setTimeout } from 'node:timers/promises';
-import { startHaproxy } from '../../haproxy.ts';
-import { startNginxExample } from '../../nginx.ts';
 import { freeServerPort } from '../../ports.ts';
 import { isInstalled } from '../../programs.ts';
 import { createBalancedClient } from '../balanced-client.ts';
 import type { Client } from '../client.ts';
 import { createRisks, numbersIn, type Risks, startFreshnessChecks } from '../freshness-checks.ts';
 import { createLedger, verifyAll, verifyTouched } from '../ledger.ts';
-import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
+import type { Options, Tally } from '../outcome.ts';
 import { connect, emptyDatabase, type Service, startService } from '../service.ts';
 import { startWriters } from '../writers.ts';
 
+const instanceCount = 3;
 /** Each import adds 300 people, and the last check reads all of them. */
 const importShare = 0.05;
 
 /**
  * Instances on one PostgreSQL are killed or restarted one at a time under load. Clients may get correct responses, 503 with
- * `Retry-After` and broken connections, and nothing else.
+ * `Retry-After` and broken connections, and nothing else. `balance` returns the origins that clients use.
  */
-export const instances: Scenario = {
-  name: 'instances',
-  limitMs: 3 * 60 * 60_000,
-  isInQuickRun: true,
-  run: (options) => restartInTurn(options, async (origins) => origins),
-};
-
-/** The same behind a proxy with its example configuration. */
-const behind = (
-  program: string,
-  start: (cleanup: Options['cleanup'], origins: string[]) => Promise<string>,
-): Scenario => ({
-  name: `instances-${program}`,
-  limitMs: 3 * 60 * 60_000,
-  isInQuickRun: false,
-  run: async (options) =>
-    isInstalled(program)
-      ? restartInTurn(options, async (origins) => [await start(options.cleanup, origins)])
-      : { ...options.tally, skipped: `${program} is not installed` },
-});
-
-export const instancesHaproxy = behind('haproxy', startHaproxy);
-export const instancesNginx = behind('nginx', startNginxExample);
-
-async function restartInTurn(
+export async function restartInTurn(
   options: Options,
-  balance: (origins: string[]) => Promise<string[]>,
-): Promise<Outcome> {
-  const { tally, random, cleanup, minutes, instanceCount } = options;
+  balance = async (origins: string[]) => origins,
+): Promise<void> {
+  const { tally, random, cleanup, minutes } = options;
   const url = await emptyDatabase(options, 'postgres');
   const ports = await Promise.all(Array.from({ length: instanceCount }, freeServerPort));
   const start = (port: number) => startService(cleanup, url, { MUSTER_PORT: String(port) });
@@ -90,8 +65,16 @@ async function restartInTurn(
   const { requests, unavailable, broken } = client.counts;
   tally.note(`${kills} of ${tally.rounds} restarts were kills; ${risks.reads} reads were compared`);
   tally.note(`${requests} requests: ${unavailable} were 503, ${broken} lost their connection`);
-  return tally;
 }
+
+/** The same behind a proxy with its example configuration. */
+export const restartBehind =
+  (program: string, start: (cleanup: Options['cleanup'], origins: string[]) => Promise<string>) =>
+  async (options: Options): Promise<void> => {
+    if (isInstalled(program))
+      await restartInTurn(options, async (origins) => [await start(options.cleanup, origins)]);
+    else options.tally.skipped = `${program} is not installed`;
+  };
 
 /** Starts all instances at once, as after a power failure. One of them creates the first key. */
 async function startAll(ports: number[], start: (port: number) => Promise<Service>): Promise<Service[]> {

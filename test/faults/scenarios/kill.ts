@@ -2,26 +2,17 @@ import { setTimeout } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { createCleanup } from '../../cleanup.ts';
 import { createLedger, verifyAll, verifyTouched } from '../ledger.ts';
-import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
-import { connect, type Engine, emptyDatabase, startService, startWithClient } from '../service.ts';
+import type { Options, Tally } from '../outcome.ts';
+import { type Engine, emptyDatabase, startService, startWithClient } from '../service.ts';
 import { startWriters } from '../writers.ts';
 
 const roundsBetweenFullChecks = 50;
 const roundsBetweenIntegrityChecks = 25;
 
 /** Kills the service with SIGKILL while clients write, and checks every acknowledged write after each restart. */
-const killScenario = (engine: Engine, full: number, quick: number): Scenario => ({
-  name: `kill-${engine}`,
-  limitMs: 45 * 60_000,
-  isInQuickRun: true,
-  run: (options) => killRepeatedly(options, engine, options.rounds(full, quick)),
-});
-
-export const killSqlite = killScenario('sqlite', 500, 3);
-export const killPostgres = killScenario('postgres', 100, 2);
-
-async function killRepeatedly(options: Options, engine: Engine, rounds: number): Promise<Outcome> {
-  const { random, cleanup, log, tally } = options;
+export async function killRepeatedly(options: Options, engine: Engine): Promise<void> {
+  const { random, log, tally } = options;
+  const rounds = engine === 'sqlite' ? options.rounds(500, 3) : options.rounds(100, 2);
   const url = await emptyDatabase(options, engine);
   let { service, client } = await startWithClient(options, url, { connections: 10 });
   const { key } = service;
@@ -39,9 +30,8 @@ async function killRepeatedly(options: Options, engine: Engine, rounds: number):
     if (engine === 'sqlite' && round % roundsBetweenIntegrityChecks === 0) checkIntegrity(url, tally);
     if (random.next() < 0.1) await killWhileStarting(options, url);
 
-    service = await startService(cleanup, url);
+    ({ service, client } = await startWithClient(options, url, { key, connections: 10 }));
     if (service.key !== undefined) tally.fail('A restart printed a new key.');
-    client = connect(options, { origin: service.origin, key }, { connections: 10 });
     await verifyTouched(client, ledger, tally);
     if (isFull) await verifyAll(client, ledger, tally);
     tally.rounds++;
@@ -49,7 +39,6 @@ async function killRepeatedly(options: Options, engine: Engine, rounds: number):
   }
   if (engine === 'sqlite') checkIntegrity(url, tally);
   tally.note(`${ledger.entries.length} resources at the end`);
-  return tally;
 }
 
 /** A start writes migrations and keys, so it must survive a kill, too. */

@@ -4,25 +4,15 @@ import { startReceiver } from '../../receiver.ts';
 import { type Client, expectJson } from '../client.ts';
 import { countStalls, probeLivez } from '../livez-probe.ts';
 import { startLoops } from '../loops.ts';
-import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
+import type { Options, Tally } from '../outcome.ts';
 import { connect, type Engine, expectRunning, fastDatabase, startWithClient } from '../service.ts';
-
-/** Writes events while there are as many webhooks as the settings allow, and checks that clients do not notice. */
-const manyWebhooksScenario = (engine: Engine, isInQuickRun: boolean): Scenario => ({
-  name: `many-webhooks-${engine}`,
-  limitMs: 10 * 60_000,
-  isInQuickRun,
-  run: (options) => writeEvents(options, engine),
-});
-
-export const manyWebhooksSqlite = manyWebhooksScenario('sqlite', true);
-export const manyWebhooksPostgres = manyWebhooksScenario('postgres', false);
 
 const webhookCount = 1000;
 /** The limit of attempts in flight that `docs/webhooks.md` promises. */
 const maxInFlight = 64;
 
-async function writeEvents(options: Options, engine: Engine): Promise<Outcome> {
+/** Writes events while there are as many webhooks as the settings allow, and checks that clients do not notice. */
+export async function writeEvents(options: Options, engine: Engine): Promise<void> {
   const { tally, cleanup, log } = options;
   const environment = { MUSTER_MAX_WEBHOOKS: String(webhookCount), MUSTER_WEBHOOK_ALLOW: '127.0.0.1' };
   const url = await fastDatabase(options, engine);
@@ -56,7 +46,6 @@ async function writeEvents(options: Options, engine: Engine): Promise<Outcome> {
   if (inFlight.max() > maxInFlight) tally.fail(`${inFlight.max()} attempts were in flight at once.`);
   tally.note(`${receiver.received.length} deliveries, at most ${inFlight.max()} in flight`);
   expectRunning(service, options);
-  return tally;
 }
 
 async function createWebhooks(client: Client, url: string): Promise<void> {

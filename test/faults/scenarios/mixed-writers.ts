@@ -1,7 +1,7 @@
 import { muster, temporaryFolder } from '../../process.ts';
 import { createLedger, verifyTouched } from '../ledger.ts';
 import { createMixedWriters, verifyMixed } from '../mixed-writers.ts';
-import type { Options, Outcome, Scenario } from '../outcome.ts';
+import type { Options } from '../outcome.ts';
 import { emptyDatabase, startWithClient } from '../service.ts';
 import { startWriters } from '../writers.ts';
 
@@ -15,14 +15,7 @@ const ledgerWriters = 8;
  * a circle: PostgreSQL itself counts those. No write may take longer than documented, and none that was acknowledged may
  * be lost.
  */
-export const mixedWritersPostgres: Scenario = {
-  name: 'mixed-writers-postgres',
-  limitMs: 60 * 60_000,
-  isInQuickRun: true,
-  run: writeMixed,
-};
-
-async function writeMixed(options: Options): Promise<Outcome> {
+export async function writeMixed(options: Options): Promise<void> {
   const { cleanup, tally, random, isQuickRun, minutes } = options;
   const server = await options.postgres();
   const url = await emptyDatabase(options, 'postgres');
@@ -71,6 +64,4 @@ async function writeMixed(options: Options): Promise<Outcome> {
     `${all.length} writes in ${Math.round(seconds)} s: ${row?.deadlocks} deadlocks, ${unavailable} were 503, ` +
       `the longest (${slowest.what}) took ${Math.round(slowest.ms)} ms`,
   );
-  for (const note of mixed.summary()) tally.note(note);
-  return tally;
 }

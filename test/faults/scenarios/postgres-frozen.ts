@@ -3,7 +3,7 @@ import { type Client, createClient, expectJson, type Response } from '../client.
 import { timeToHeal } from '../healing.ts';
 import { createLedger, verifyAll, verifyTouched } from '../ledger.ts';
 import { countStalls, probeLivez } from '../livez-probe.ts';
-import type { Options, Outcome, Scenario } from '../outcome.ts';
+import type { Options } from '../outcome.ts';
 import { expectRunning, startWithClient } from '../service.ts';
 import { startWriters, type Write } from '../writers.ts';
 
@@ -11,14 +11,7 @@ import { startWriters, type Write } from '../writers.ts';
 const limits = { requestMs: 10_000, readyzMs: 2000, healMs: 1000 };
 
 /** Pauses all PostgreSQL processes, which looks like a hung machine or a lost network. */
-export const freeze: Scenario = {
-  name: 'freeze',
-  limitMs: 10 * 60_000,
-  isInQuickRun: true,
-  run: freezeAndThaw,
-};
-
-async function freezeAndThaw(options: Options): Promise<Outcome> {
+export async function freezeAndThaw(options: Options): Promise<void> {
   const { random, cleanup, tally, isQuickRun, slackMs } = options;
   const server = await options.postgres();
   const url = await server.createDatabase();
@@ -57,7 +50,6 @@ async function freezeAndThaw(options: Options): Promise<Outcome> {
     tally.rounds++;
   }
   await verifyAll(client, ledger, tally);
-  return tally;
 }
 
 type Sent = { what: string; response: Promise<Response> };

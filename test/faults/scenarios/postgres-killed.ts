@@ -5,34 +5,27 @@ import { timeToHeal } from '../healing.ts';
 import { createLedger, type Ledger, verifyAll, verifyTouched } from '../ledger.ts';
 import { countStalls, probeLivez } from '../livez-probe.ts';
 import { startLoops } from '../loops.ts';
-import type { Options, Outcome, Scenario } from '../outcome.ts';
+import type { Options } from '../outcome.ts';
 import { expectRunning, startWithClient } from '../service.ts';
 import { startWriters } from '../writers.ts';
 
 /** The service must be available this long after its database. */
 const maxHealMs = 1000;
 
+export const killBackends = (options: Options) =>
+  breakRepeatedly(options, options.rounds(100, 3), (server, url) => server.terminateBackends(url));
+
+export const killPostmaster = (options: Options) =>
+  breakRepeatedly(options, options.rounds(50, 1), async (server) => {
+    await server.kill9();
+    await setTimeout(200);
+    await server.restart();
+  });
+
 /** Breaks the connections or the whole database under load; resolves when the database is available again. */
 type Break = (server: PostgresServer, url: string) => Promise<void>;
 
-const postgresScenario = (name: string, full: number, quick: number, breakDatabase: Break): Scenario => ({
-  name,
-  limitMs: 20 * 60_000,
-  isInQuickRun: true,
-  run: (options) => breakRepeatedly(options, options.rounds(full, quick), breakDatabase),
-});
-
-export const backendKill = postgresScenario('backend-kill', 100, 3, async (server, url) => {
-  await server.terminateBackends(url);
-});
-
-export const postmasterKill = postgresScenario('postmaster-kill', 50, 1, async (server) => {
-  await server.kill9();
-  await setTimeout(200);
-  await server.restart();
-});
-
-async function breakRepeatedly(options: Options, rounds: number, breakDatabase: Break): Promise<Outcome> {
+async function breakRepeatedly(options: Options, rounds: number, breakDatabase: Break): Promise<void> {
   const { random, cleanup, tally } = options;
   const server = await options.postgres();
   const url = await server.createDatabase();
@@ -62,7 +55,6 @@ async function breakRepeatedly(options: Options, rounds: number, breakDatabase: 
   }
   await verifyAll(client, ledger, tally);
   tally.note(`healed within ${Math.round(slowestHealMs)} ms of the database's restart`);
-  return tally;
 }
 
 /** Reads a page, a complete list and one resource. Reads must not fail with 500 either. */

@@ -1,24 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
-import { type Client, createClient, expectJson } from '../client.ts';
+import { type Client, createClient, expectJson, importRows } from '../client.ts';
 import { countStalls, probeLivez } from '../livez-probe.ts';
-import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
+import type { Options, Tally } from '../outcome.ts';
 import type { Random } from '../random.ts';
 import { emptyDatabase, expectRunning, startWithClient } from '../service.ts';
-
-/** Sends distinct requests for a long time: memory must stay flat after the first two minutes. */
-export const soak: Scenario = {
-  name: 'soak',
-  limitMs: 3 * 60 * 60_000,
-  isInQuickRun: false,
-  run: soakForMinutes,
-};
 
 const connections = 8;
 const people = 500;
 const fields = ['title', 'department', 'location', 'start_on', 'end_on', 'skills', 'attributes'];
 
-async function soakForMinutes(options: Options): Promise<Outcome> {
+/** Sends distinct requests for a long time: memory must stay flat after the first two minutes. */
+export async function soakForMinutes(options: Options): Promise<void> {
   const { tally, random, cleanup, soakMinutes } = options;
   const url = await emptyDatabase(options, 'sqlite');
   const { service, client } = await startWithClient(options, url, { connections });
@@ -41,7 +34,6 @@ async function soakForMinutes(options: Options): Promise<Outcome> {
   expectRunning(service, options);
   await countStalls(tally, probe, { isBound: false });
   checkMemory(tally, samples);
-  return tally;
 }
 
 /** The median of the last minute may exceed that of the third minute by at most 10% plus 10 MB. */
@@ -54,8 +46,8 @@ function checkMemory(tally: Tally, samples: number[]): void {
 }
 
 async function addPeople(client: Client): Promise<string[]> {
-  const rows = Array.from({ length: people }, (_, i) => `{"name":"Person ${i}"}`).join('\n');
-  await client.send('POST', '/v1/personnel/import', rows, { 'content-type': 'application/x-ndjson' });
+  const rows = Array.from({ length: people }, (_, i) => ({ name: `Person ${i}` }));
+  await importRows(client, '/v1/personnel/import', rows);
   const { data } = await expectJson(client, 'GET', '/v1/personnel');
   return data.map(({ user_id }: { user_id: string }) => user_id);
 }

@@ -7,19 +7,8 @@ import { stallEnvironment } from '../../loop-stall.ts';
 import { temporaryFolder } from '../../process.ts';
 import { type Client, expectJson } from '../client.ts';
 import { countStalls, probeLivez } from '../livez-probe.ts';
-import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
+import type { Options, Tally } from '../outcome.ts';
 import { type Engine, fastDatabase, fillWidePeople, type Service, startWithClient } from '../service.ts';
-
-/** Clients that do not read what they ask for, and URLs that cannot be routed, beside a well-behaved client. */
-const unreadScenario = (engine: Engine, isInQuickRun: boolean): Scenario => ({
-  name: `unread-${engine}`,
-  limitMs: 15 * 60_000,
-  isInQuickRun,
-  run: (options) => attackInTurn(options, engine),
-});
-
-export const unreadSqlite = unreadScenario('sqlite', true);
-export const unreadPostgres = unreadScenario('postgres', false);
 
 /** The process stays below this, whatever clients do not read. */
 const maxMemoryMb = 400;
@@ -63,7 +52,8 @@ const attacks = (keys: readonly string[]): Attack[] => {
   ];
 };
 
-async function attackInTurn(options: Options, engine: Engine): Promise<Outcome> {
+/** Clients that do not read what they ask for, and URLs that cannot be routed, beside a well-behaved client. */
+export async function attackInTurn(options: Options, engine: Engine): Promise<void> {
   const { tally, cleanup, isQuickRun, log } = options;
   const url = await fastDatabase(options, engine);
   await fillWidePeople(url, 1000, longText);
@@ -102,7 +92,6 @@ async function attackInTurn(options: Options, engine: Engine): Promise<Outcome> 
       tally.fail(`${attack.name}: a good client was rejected for ${rejectedMs} ms.`);
     tally.rounds++;
   }
-  return tally;
 }
 
 /** Reads and writes like a well-behaved client while the sockets stay unread. */
@@ -160,19 +149,16 @@ async function recordLargeEvents(client: Client): Promise<void> {
  * The same with the frames of an ordinary network: the buffers of a connection are much smaller then. Runs in a network
  * namespace of its own, whose loopback interface has this size.
  */
-export const unreadSmallFrames: Scenario = {
-  name: 'unread-mtu-1500',
-  limitMs: 15 * 60_000,
-  isInQuickRun: false,
-  async run({ tally, cleanup, isQuickRun }) {
-    const file = join(temporaryFolder(cleanup), 'results.json');
-    const main = join(import.meta.dirname, '..', 'main.ts');
-    const isolated = (command: string) => ['--net', 'sh', '-c', `ip link set lo mtu 1500 up && ${command}`];
-    if (spawnSync('unshare', isolated('true')).status !== 0)
-      return { ...tally, skipped: 'needs root, unshare and ip' };
-    const command = `"${process.execPath}" "${main}" --only unread-sqlite ${isQuickRun ? '--quick' : ''} --json "${file}"`;
-    spawnSync('unshare', isolated(command), { stdio: 'ignore' });
-    const { results } = JSON.parse(readFileSync(file, 'utf8')) as { results: Outcome[] };
-    return Object.assign(tally, results[0]);
-  },
-};
+export async function attackWithSmallFrames({ tally, cleanup, isQuickRun }: Options): Promise<void> {
+  const file = join(temporaryFolder(cleanup), 'results.json');
+  const main = join(import.meta.dirname, '..', 'main.ts');
+  const isolated = (command: string) => ['--net', 'sh', '-c', `ip link set lo mtu 1500 up && ${command}`];
+  if (spawnSync('unshare', isolated('true')).status !== 0) {
+    tally.skipped = 'needs root, unshare and ip';
+    return;
+  }
+  const command = `"${process.execPath}" "${main}" --only unread-sqlite ${isQuickRun ? '--quick' : ''} --json "${file}"`;
+  spawnSync('unshare', isolated(command), { stdio: 'ignore' });
+  const { results } = JSON.parse(readFileSync(file, 'utf8')) as { results: Tally[] };
+  Object.assign(tally, results[0]);
+}

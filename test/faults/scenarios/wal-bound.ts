@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { expectJson } from '../client.ts';
+import { expectJson, importRows } from '../client.ts';
 import { countStalls, probeLivez } from '../livez-probe.ts';
-import type { Options, Outcome, Scenario } from '../outcome.ts';
+import type { Options } from '../outcome.ts';
 import { fastDatabase, fillWidePeople, startWithClient } from '../service.ts';
 
 /** The limit in docs/operations.md. */
@@ -15,14 +15,7 @@ const fullRunWrites = 5000;
 const maxMs = 8 * 60_000;
 
 /** One client reads a complete list very slowly, which holds a snapshot, while other clients write. */
-export const walBound: Scenario = {
-  name: 'wal-bound',
-  limitMs: 15 * 60_000,
-  isInQuickRun: true,
-  run: writeBesideSlowReader,
-};
-
-async function writeBesideSlowReader(options: Options): Promise<Outcome> {
+export async function writeBesideSlowReader(options: Options): Promise<void> {
   const { cleanup, isQuickRun, tally } = options;
   const people = isQuickRun ? 20_000 : 100_000;
   const minMs = isQuickRun ? 3000 : 40_000;
@@ -57,12 +50,10 @@ async function writeBesideSlowReader(options: Options): Promise<Outcome> {
     }
   };
   const importPeople = async () => {
-    const row = (i: number) =>
-      JSON.stringify({ name: `Imported ${i}`, attributes: { note: 'x'.repeat(1500) } });
-    const rows = Array.from({ length: 2000 }, (_, i) => row(i)).join('\n');
+    const attributes = { note: 'x'.repeat(1500) };
+    const rows = Array.from({ length: 2000 }, (_, i) => ({ name: `Imported ${i}`, attributes }));
     while (!isOver()) {
-      const headers = { 'content-type': 'application/x-ndjson' };
-      const { status } = await client.send('POST', '/v1/personnel/import', rows, headers);
+      const { status } = await importRows(client, '/v1/personnel/import', rows);
       if (status === 200) tally.acknowledged++;
     }
   };
@@ -82,7 +73,6 @@ async function writeBesideSlowReader(options: Options): Promise<Outcome> {
   if (list.isComplete && list.rows !== list.total) {
     tally.fail(`The slow reader's response was complete with ${list.rows} of ${list.total} people.`);
   }
-  return tally;
 }
 
 /** Reads at `readBytesPerSecond` until `hurry` is called. */
