@@ -1,4 +1,4 @@
-import { type Client, expectJson, type Response } from './client.ts';
+import { type Client, expectJson, importRows, type Response } from './client.ts';
 import type { Tally } from './outcome.ts';
 import type { Random } from './random.ts';
 
@@ -18,35 +18,22 @@ type Shared = {
   emptyProject: string;
   people: string[];
   groups: string[];
-  keys: string[];
+  key: string;
   items: Item[];
 };
 
-export type MixedWriters = {
-  run(random: Random, count: number, durationMs: number, log: (text: string) => void): Promise<void>;
-  /** Makes all projects writable again. */
-  unarchive(): Promise<void>;
-  writes: Write[];
-  /** The texts that acknowledged writes set, by the path of what they changed. */
-  acknowledged: Map<string, string[]>;
-  /** The paths of items that were created and never deleted. */
-  created: Set<string>;
-  /** The slowest of each kind of write. */
-  summary(): string[];
-};
+export type MixedWriters = Awaited<ReturnType<typeof createMixedWriters>>;
 
 /** Statuses by which a write loses a race with another one. */
 const lostRace = [404, 409, 412, 422, 503];
 
 /** Creates what the writers change. `project` is the first of their projects. */
-export async function createMixedWriters(
-  client: Client,
-  tally: Tally,
-  project: string,
-): Promise<MixedWriters> {
+export async function createMixedWriters(client: Client, tally: Tally, project: string) {
   const shared = await createShared(client, project);
   const writes: Write[] = [];
-  const acknowledged: MixedWriters['acknowledged'] = new Map();
+  /** The texts that acknowledged writes set, by the path of what they changed. */
+  const acknowledged = new Map<string, string[]>();
+  /** The paths of items that were created and never deleted. */
   const created = new Set<string>();
 
   /** Sends a write. Returns the response if it succeeded. */
@@ -66,20 +53,18 @@ export async function createMixedWriters(
       tally.fail(`${what} returned ${response.status}: ${response.text.slice(0, 200)}`);
     return undefined;
   }
-  const post = (what: string, path: string, body: unknown = {}, headers: Record<string, string> = {}) =>
-    attempt(what, () => client.send('POST', path, body, headers));
   const acknowledge = (path: string, text: string) => {
     const texts = acknowledged.get(path) ?? [];
     acknowledged.set(path, texts);
     texts.push(text);
   };
-  const operations = createOperations({ client, shared, attempt, post, acknowledge, created });
+  const operations = createOperations({ client, shared, attempt, acknowledge, created });
 
   return {
     writes,
     acknowledged,
     created,
-    async run(random, count, durationMs, log) {
+    async run(random: Random, count: number, durationMs: number, log: (text: string) => void) {
       const until = performance.now() + durationMs;
       const names = Object.keys(operations);
       const write = async (random: Random) => {
@@ -89,17 +74,11 @@ export async function createMixedWriters(
       await Promise.all(Array.from({ length: count }, () => write(random.fork())));
       clearInterval(progress);
     },
+    /** Makes all projects writable again. */
     async unarchive() {
       for (const project of shared.projects)
         await expectJson(client, 'POST', `/v1/projects/${project}/unarchive`);
     },
-    summary: () =>
-      [...Map.groupBy(writes, ({ what }) => what)].map(([what, ofKind]) => {
-        const ms = ofKind.map(({ ms }) => ms).sort((a, b) => a - b);
-        const at = (share: number) => Math.round(ms[Math.floor((ms.length - 1) * share)] ?? 0);
-        const succeeded = ofKind.filter(({ status }) => status > 0 && status < 300).length;
-        return `${what}: ${ms.length} writes, ${succeeded} succeeded, median ${at(0.5)} ms, 99 % ${at(0.99)} ms, longest ${at(1)} ms`;
-      }),
   };
 }
 
@@ -107,23 +86,21 @@ async function createShared(client: Client, project: string): Promise<Shared> {
   const create = (path: string, body: object) => expectJson(client, 'POST', path, body);
   const shared: Shared = {
     projects: [project],
-    emptyProject: '',
+    emptyProject: (await create('/v1/projects', { name: 'Empty' })).id,
     people: [],
     groups: [],
-    keys: [],
+    key: (await create('/v1/keys', { name: 'mixed', scopes: ['projects.read'] })).id,
     items: [],
   };
   for (let i = 1; i < projectCount; i++) {
     shared.projects.push((await create('/v1/projects', { name: `Mixed ${i}`, key: `MIXED${i}` })).key);
   }
-  shared.emptyProject = (await create('/v1/projects', { name: 'Empty' })).id;
   for (let i = 0; i < personCount; i++) {
     const body = { name: `Person ${i}`, external_id: `person-${i}` };
     shared.people.push((await create('/v1/personnel', body)).user_id);
   }
   for (let i = 0; i < 3; i++)
     shared.groups.push((await create('/v1/groups', { name: `Mixed group ${i}` })).id);
-  shared.keys.push((await create('/v1/keys', { name: 'mixed', scopes: ['projects.read'] })).id);
   for (const project of shared.projects) {
     for (const kind of kinds) {
       for (let i = 0; i < itemsPerProject; i++) {
@@ -140,12 +117,6 @@ type Tools = {
   client: Client;
   shared: Shared;
   attempt(what: string, send: () => Promise<Response>): Promise<Response | undefined>;
-  post(
-    what: string,
-    path: string,
-    body?: unknown,
-    headers?: Record<string, string>,
-  ): Promise<Response | undefined>;
   acknowledge(path: string, text: string): void;
   created: Set<string>;
 };
@@ -153,18 +124,14 @@ type Tools = {
 type Operation = (random: Random) => Promise<unknown>;
 
 /** The ways to write. Each is chosen equally often. */
-function createOperations({
-  client,
-  shared,
-  attempt,
-  post,
-  acknowledge,
-  created,
-}: Tools): Record<string, Operation> {
+function createOperations(tools: Tools): Record<string, Operation> {
+  const { client, shared, attempt, acknowledge, created } = tools;
   const { projects, people, groups, items } = shared;
   const pick = <T>(random: Random, list: readonly T[]) => random.pick(list) as T;
   const pathOf = ({ project, kind, id }: Item) => `/v1/projects/${project}/${kind}/${id}`;
   const token = () => `w${crypto.randomUUID().replaceAll('-', '')}`;
+  const post = (what: string, path: string, body: unknown = {}, headers: Record<string, string> = {}) =>
+    attempt(what, () => client.send('POST', path, body, headers));
   const patch = (what: string, path: string, body: object) =>
     attempt(what, () => client.send('PATCH', path, body));
   /** Makes a person responsible for an item of this kind. */
@@ -172,9 +139,8 @@ function createOperations({
     kind === 'tasks' ? { assignee_user_id: user_id } : { owner_user_id: user_id };
   const sample = <T>(random: Random, list: readonly T[], count: number) =>
     [...new Set(Array.from({ length: count }, () => pick(random, list)))] as T[];
-  const ndjson = { 'content-type': 'application/x-ndjson' };
-  const lines = (rows: readonly object[]) => rows.map((row) => JSON.stringify(row)).join('\n');
-  const isOf = (kind: Kind) => (item: Item) => item.kind === kind;
+  const upsert = (what: string, path: string, rows: readonly object[], more = '') =>
+    attempt(`import of ${what}`, () => importRows(client, `${path}?mode=upsert${more}`, rows));
 
   async function changeItem(random: Random) {
     const item = pick(random, items);
@@ -186,7 +152,11 @@ function createOperations({
   /** Changes items of several projects at once, in random order. */
   async function changeInBulk(random: Random) {
     const kind = pick(random, kinds);
-    const chosen = sample(random, items.filter(isOf(kind)), random.integer(2, 16));
+    const chosen = sample(
+      random,
+      items.filter((item) => item.kind === kind),
+      random.integer(2, 16),
+    );
     const titles = chosen.map(() => token());
     const body = {
       items: chosen.map(({ id }, i) => ({ id, changes: { title: titles[i] } })),
@@ -229,17 +199,13 @@ function createOperations({
   /** Links a task or an issue to a risk or an issue of the same project. */
   function linksOf(random: Random, kind: Kind, project: string): object {
     if (kind === 'risks') return {};
-    const risk = pick(
-      random,
-      items.filter((item) => item.kind === 'risks' && item.project === project),
-    );
-    const issue = pick(
-      random,
-      items.filter((item) => item.kind === 'issues' && item.project === project),
-    );
+    const pickId = (wanted: Kind) => {
+      const candidates = items.filter((item) => item.kind === wanted && item.project === project);
+      return pick(random, candidates).id;
+    };
     return kind === 'issues'
-      ? { risk_id: risk.id }
-      : { [random.next() < 0.5 ? 'risk_id' : 'issue_id']: random.next() < 0.5 ? risk.id : issue.id };
+      ? { risk_id: pickId('risks') }
+      : { [random.next() < 0.5 ? 'risk_id' : 'issue_id']: pickId(random.next() < 0.5 ? 'risks' : 'issues') };
   }
 
   async function materialize(random: Random) {
@@ -281,7 +247,7 @@ function createOperations({
   const changeKey = (random: Random) =>
     random.next() < 0.5
       ? patch('key change', `/v1/projects/${shared.emptyProject}`, { key: `E${random.integer(10, 99_999)}` })
-      : patch('key change', `/v1/keys/${pick(random, shared.keys)}`, { name: token() });
+      : patch('key change', `/v1/keys/${shared.key}`, { name: token() });
 
   async function comment(random: Random) {
     const item = pick(random, items);
@@ -299,8 +265,7 @@ function createOperations({
       title: token(),
       ...assigned(kind, pick(random, people)),
     }));
-    const atomic = random.next() < 0.3;
-    await post(`import of items`, `/v1/imports/${kind}?mode=upsert&atomic=${atomic}`, lines(rows), ndjson);
+    await upsert('items', `/v1/imports/${kind}`, rows, `&atomic=${random.next() < 0.3}`);
   }
 
   async function importPeople(random: Random) {
@@ -314,7 +279,7 @@ function createOperations({
       location: token(),
       ...(random.next() < 0.3 && { manager_user_id: pick(random, people) }),
     }));
-    await post('import of people', '/v1/personnel/import?mode=upsert', lines(rows), ndjson);
+    await upsert('people', '/v1/personnel/import', rows);
   }
 
   async function importGroups(random: Random) {
@@ -324,7 +289,7 @@ function createOperations({
       lead_user_id: pick(random, people),
       member_user_ids: sample(random, people, 2),
     }));
-    await post('import of groups', '/v1/groups/import?mode=upsert', lines(rows), ndjson);
+    await upsert('groups', '/v1/groups/import', rows);
   }
 
   async function importProjects(random: Random) {
@@ -334,7 +299,7 @@ function createOperations({
       description: token(),
       lead_user_id: pick(random, people),
     }));
-    await post('import of projects', '/v1/projects/import?mode=upsert', lines(rows), ndjson);
+    await upsert('projects', '/v1/projects/import', rows);
   }
 
   return {

@@ -70,10 +70,7 @@ export function createRunner(runOptions: RunOptions) {
 }
 
 /** Returns the error that aborted the scenario. */
-async function runWithinLimit(
-  { run, maxMinutes }: Scenario,
-  options: Options,
-): Promise<Error | undefined> {
+async function runWithinLimit({ run, maxMinutes }: Scenario, options: Options): Promise<Error | undefined> {
   const timer = new AbortController();
   const limit = setTimeout(maxMinutes * 60_000, undefined, { signal: timer.signal }).then(() => {
     throw new Error(`it took longer than ${maxMinutes} minutes`);

@@ -1,4 +1,4 @@
-import { errorOf, type Operation, toResponseSchema } from './document.ts';
+import { errorOf, type Operation, responseErrorOf } from './document.ts';
 import type { Draft } from './draft.ts';
 import { isWorkbook, type ServiceResponse } from './send.ts';
 import type { Schema } from './values.ts';
@@ -9,12 +9,11 @@ export function checkContent(
   origin: string,
   draft: Draft,
   response: ServiceResponse,
-): (string | undefined)[] {
+): string[] {
   const { status, headers, text, json } = response;
   const type = (headers['content-type'] ?? '').split(';')[0] ?? '';
-  if (draft.method === 'HEAD' || status === 304 || status === 204) {
-    return [text === '' ? undefined : `${status} ${draft.method} with a body`];
-  }
+  if (draft.method === 'HEAD' || status === 304 || status === 204)
+    return violated([[text !== '', `${status} ${draft.method} with a body`]]);
   if (status >= 400) return problemErrors(origin, draft, response, type);
   const content = operation?.responses[status]?.content;
   if (!content)
@@ -23,51 +22,51 @@ export function checkContent(
   if (!schema) return [`${status} as ${type}, which is not documented`];
   if (type === 'application/json') {
     if (json === undefined) return ['not JSON'];
-    const error = errorOf(toResponseSchema(schema), json);
-    return [error && `${status} does not match its schema: ${error}`];
+    const error = responseErrorOf(schema, json);
+    return error ? [`${status} does not match its schema: ${error}`] : [];
   }
   const row = (content['application/json']?.schema?.properties?.data as Schema | undefined)?.items;
-  if (type === 'application/x-ndjson' && row) return [ndjsonError(text, toResponseSchema(row))];
-  if (type === 'text/csv' && row) return [csvError(text, row)];
-  if (isWorkbook(headers)) return [text.startsWith('PK') ? undefined : 'not a workbook'];
+  if (type === 'application/x-ndjson' && row) return ndjsonErrors(text, row);
+  if (type === 'text/csv' && row) return csvErrors(text, row);
+  if (isWorkbook(headers)) return violated([[!text.startsWith('PK'), 'not a workbook']]);
   return [];
 }
 
 function problemErrors(
   origin: string,
-  { path, method }: Draft,
+  { path }: Draft,
   { status, json }: ServiceResponse,
   type: string,
-): (string | undefined)[] {
+): string[] {
   if (type !== 'application/problem+json') return [`${status} as “${type}” instead of problem+json`];
   if (json === undefined) return [`${status} is not JSON`];
   const problem = json as Record<string, unknown>;
   const { code, request_id, instance, detail } = problem;
   const isTooLong = status === 431 || (status === 414 && instance === undefined);
-  const isRouted = !isTooLong && request_id !== undefined;
-  return [
-    problem.status === status
-      ? undefined
-      : `the problem's status is ${problem.status} in a response with status ${status}`,
-    problem.type === `${origin}/problems/${code}` ? undefined : `the problem's type is ${problem.type}`,
-    typeof request_id === 'string' && request_id !== ''
-      ? undefined
-      : `${status} ${code} without a request_id`,
-    typeof detail === 'string' && detail.length > 10 ? undefined : 'the problem has no detail',
-    !isRouted || instance === path.split('?')[0] || /[#]|^http|^\*/.test(path)
-      ? undefined
-      : `instance is ${instance}`,
-    /node_modules|SQLITE_|\n +at /.test(String(detail)) ? 'the detail exposes internals' : undefined,
-    method === 'HEAD' || errorOf(problemSchema, json) === undefined
-      ? undefined
-      : `not a problem: ${errorOf(problemSchema, json)}`,
-  ];
+  const hasInstance = !isTooLong && request_id !== undefined && !/[#]|^http|^\*/.test(path);
+  const error = errorOf(problemSchema, json);
+  return violated([
+    [
+      problem.status !== status,
+      `the problem's status is ${problem.status} in a response with status ${status}`,
+    ],
+    [problem.type !== `${origin}/problems/${code}`, `the problem's type is ${problem.type}`],
+    [/node_modules|SQLITE_|\n +at /.test(String(detail)), 'the detail exposes internals'],
+    [hasInstance && instance !== path.split('?')[0], `instance is ${instance}`],
+    [error, `not a problem: ${error}`],
+  ]);
 }
+
+/** The messages of the rules that a response violates. */
+export const violated = (rules: [isViolated: unknown, message: string][]) =>
+  rules.filter(([isViolated]) => isViolated).map(([, message]) => message);
 
 const problemSchema: Schema = {
   type: 'object',
   required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
   properties: {
+    detail: { type: 'string', minLength: 11 },
+    request_id: { type: 'string', minLength: 1 },
     errors: {
       type: 'array',
       minItems: 1,
@@ -86,24 +85,26 @@ const problemSchema: Schema = {
   },
 };
 
-function ndjsonError(text: string, row: Schema): string | undefined {
-  if (text !== '' && !text.endsWith('\n')) return 'the last line does not end';
+function ndjsonErrors(text: string, row: Schema): string[] {
+  if (text !== '' && !text.endsWith('\n')) return ['the last line does not end'];
   for (const line of text.split('\n').slice(0, -1)) {
-    const error = errorOf(row, JSON.parse(line));
-    if (error) return `a line does not match the schema of a row: ${error}`;
+    const error = responseErrorOf(row, JSON.parse(line));
+    if (error) return [`a line does not match the schema of a row: ${error}`];
   }
-  return undefined;
+  return [];
 }
 
-function csvError(text: string, { properties = {}, required = [] }: Schema): string | undefined {
+function csvErrors(text: string, { properties = {}, required = [] }: Schema): string[] {
   const [header = [], ...rows] = parseCsv(text);
   // Optional columns are in the header only when the request selects them.
   const named = Object.keys(properties).filter((name) => required.includes(name) || header.includes(name));
-  if (header.join() !== named.join()) return `the header row is ${header}`;
   const uneven = rows.find((row) => row.length !== header.length);
-  if (uneven) return `a row has ${uneven.length} cells instead of ${header.length}`;
   const formula = rows.flat().find((cell) => /^[=+@\t\r]/.test(cell));
-  return formula === undefined ? undefined : `a cell is a formula: ${formula}`;
+  return violated([
+    [header.join() !== named.join(), `the header row is ${header}`],
+    [uneven, `a row has ${uneven?.length} cells instead of ${header.length}`],
+    [formula !== undefined, `a cell is a formula: ${formula}`],
+  ]);
 }
 
 /** A strict RFC 4180 parser. */

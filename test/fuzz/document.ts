@@ -1,4 +1,4 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Reference, type Schema } from './values.ts';
 
 export type Parameter = { name: string; in: string; required?: boolean; schema: Schema };
@@ -58,16 +58,10 @@ const operationsOf = ({ paths }: OpenApi): Operation[] =>
   );
 
 /** The other formats of a JSON response are in an extension, because they would spoil the types of clients. */
-const withMediaTypes = ({ 'x-media-types': types = [], ...response }: Response): Response =>
-  types.length === 0
-    ? response
-    : {
-        ...response,
-        content: {
-          ...response.content,
-          ...Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }])),
-        },
-      };
+const withMediaTypes = ({ 'x-media-types': types = [], ...response }: Response): Response => {
+  const content = Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }]));
+  return types.length === 0 ? response : { ...response, content: { ...response.content, ...content } };
+};
 
 /** Replaces every `$ref` with its target. Equal references share one object. */
 export function dereferenced(document: object): unknown {
@@ -112,9 +106,6 @@ function pathMatcher(templates: string[]): (path: string) => Place | undefined {
   };
 }
 
-/** Ajv instead of the service's validator, so that an error in that validator is found. */
-const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: true });
-
 const isDay = (text: string) =>
   /^\d{4}-\d\d-\d\d$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text;
 const isTimeZone = (text: string) => {
@@ -124,49 +115,28 @@ const isTimeZone = (text: string) => {
     return false;
   }
 };
-ajv.addFormat('date', isDay);
-ajv.addFormat(
-  'date-time',
-  (text: string) =>
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i.test(text) && isDay(text.slice(0, 10)),
-);
-ajv.addFormat('email', /^[^\s@]+@[^\s@]+$|^".*"@[^\s@]+$/);
-ajv.addFormat('uri', (text: string) => URL.canParse(text) && !/\s/.test(text));
-ajv.addFormat('time-zone', isTimeZone);
-/** The service returns times in UTC with milliseconds. */
-ajv.addFormat(
-  'stored-time',
-  (text: string) => isDay(text.slice(0, 10)) && /^.{10}T\d\d:\d\d:\d\d\.\d{3}Z$/.test(text),
-);
 
-const validators = new WeakMap<object, ValidateFunction>();
-
-/** The validation error of a value in one line; undefined when it is valid. */
-export function errorOf(schema: Schema, value: unknown): string | undefined {
-  const validator = validators.get(schema) ?? ajv.compile(schema);
-  validators.set(schema, validator);
-  if (validator(value)) return undefined;
-  return ajv.errorsText(validator.errors, { dataVar: 'it', separator: '; ' });
+/** Returns the validation error of a value in one line; undefined when it is valid. */
+function createValidator(time: RegExp) {
+  // Ajv instead of the service's validator, so that an error in that validator is found.
+  const ajv = new Ajv2020({
+    strict: false,
+    formats: {
+      date: isDay,
+      'date-time': (text: string) => time.test(text) && isDay(text.slice(0, 10)),
+      email: /^[^\s@]+@[^\s@]+$|^".*"@[^\s@]+$/,
+      uri: (text: string) => URL.canParse(text) && !/\s/.test(text),
+      'time-zone': isTimeZone,
+    },
+  });
+  return (schema: Schema, value: unknown): string | undefined =>
+    ajv.validate(schema, value) ? undefined : ajv.errorsText(undefined, { dataVar: 'it', separator: '; ' });
 }
 
-const responseSchemas = new WeakMap<object, Schema>();
+export const errorOf = createValidator(/^.{10}T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i);
 
-/** The schema with the stricter time format that the service uses in responses. */
-export function toResponseSchema(schema: Schema): Schema {
-  const known = responseSchemas.get(schema);
-  if (known) return known;
-  const convert = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(convert);
-    if (typeof value !== 'object' || value === null) return value;
-    const entries = Object.entries(value).map(([name, member]) =>
-      name === 'format' && member === 'date-time' ? [name, 'stored-time'] : [name, convert(member)],
-    );
-    return Object.fromEntries(entries);
-  };
-  const converted = convert(schema) as Schema;
-  responseSchemas.set(schema, converted);
-  return converted;
-}
+/** The same for a response, in which the service returns times in UTC with milliseconds. */
+export const responseErrorOf = createValidator(/^.{10}T\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 /** Every pattern in the document that describes an id or key of a resource. */
 export function referencePatterns(operations: Operation[]): string[] {

@@ -1,4 +1,4 @@
-import { checkContent } from './content.ts';
+import { checkContent, violated } from './content.ts';
 import type { Description, Operation } from './document.ts';
 import type { Draft } from './draft.ts';
 import { findRejection } from './rejection.ts';
@@ -19,17 +19,7 @@ const generalCodes: Record<number, string[]> = {
 };
 
 /** Validation codes for single values. A value that matches the schema must never get one. */
-const schemaErrorCodes = [
-  'type',
-  'enum',
-  'const',
-  'format',
-  'pattern',
-  'minLength',
-  'maxLength',
-  'minimum',
-  'maximum',
-];
+const schemaErrorCodes = /^(type|enum|const|format|pattern|minLength|maxLength|minimum|maximum)$/;
 
 /** Lists every way in which a response violates the OpenAPI document or the general contract. */
 export function checkResponse(
@@ -49,7 +39,7 @@ export function checkResponse(
     ...(draft.actor === 'limited' && draft.headers.authorization === undefined
       ? projectLeakErrors(keys, response)
       : []),
-  ].filter((error) => error !== undefined);
+  ];
 }
 
 /** The operation that the request reaches; undefined when a mutation changed the path or method to an unknown one. */
@@ -111,7 +101,7 @@ function headerErrors(
   origin: string,
   draft: Draft,
   { status, headers, json }: ServiceResponse,
-): (string | undefined)[] {
+): string[] {
   const { method, path } = draft;
   const body = json as { version?: unknown } | undefined;
   const siblings = operations.filter(({ template }) => template === match(decodedPath(path))?.template);
@@ -120,45 +110,39 @@ function headerErrors(
     ...(siblings.some((one) => one.method === 'GET') ? ['HEAD'] : []),
     'OPTIONS',
   ].sort();
-  const isWrite = status < 300 && method !== 'GET' && method !== 'HEAD';
-  return [
-    status === 401 && !/^Bearer realm="muster"/.test(headers['www-authenticate'] ?? '')
-      ? '401 without WWW-Authenticate'
-      : undefined,
-    status === 403 &&
-    codeOf(json) === 'insufficient_scope' &&
-    !/error="insufficient_scope", .*scope="/.test(headers['www-authenticate'] ?? '')
-      ? `403 with WWW-Authenticate ${headers['www-authenticate']}`
-      : undefined,
-    status === 405 && siblings.length > 0 && headers.allow !== allowed.join(', ')
-      ? `Allow is ${headers.allow} instead of ${allowed.join(', ')}`
-      : undefined,
-    status === 201 && !headers.location?.startsWith(`${origin}/v1/`)
-      ? `201 with the Location ${headers.location}`
-      : undefined,
-    status === 415 && method === 'PATCH' && !headers['accept-patch'] ? '415 without Accept-Patch' : undefined,
-    [429, 503].includes(status) && !headers['retry-after'] ? `${status} without Retry-After` : undefined,
-    status < 300 &&
-    body &&
-    Number.isInteger(body.version) &&
-    !/risk-model|openapi/.test(path) &&
-    !headers.etag?.startsWith(`"${body.version}-`)
-      ? `the ETag ${headers.etag} is not the version ${body.version}`
-      : undefined,
-    [200, 304].includes(status) &&
-    method === 'GET' &&
-    siblings[0]?.template.startsWith('/v1/') &&
-    !/^"[^"]+"$/.test(headers.etag ?? '')
-      ? `${status} with the ETag ${headers.etag}`
-      : undefined,
-    status < 300 &&
-    siblings[0]?.scope !== undefined &&
-    !/private|no-store/.test(headers['cache-control'] ?? '') &&
-    method !== 'OPTIONS'
-      ? 'a response that shared caches may store'
-      : undefined,
-    isWrite && draft.headers['if-none-match'] && status === 304 ? 'a write returned 304' : undefined,
-  ];
+  const { etag, allow, location, 'www-authenticate': challenge = '' } = headers;
+  const isOk = status < 300;
+  const hasVersion = Number.isInteger(body?.version) && !/risk-model|openapi/.test(path);
+  const isRead = method === 'GET' && siblings[0]?.template.startsWith('/v1/');
+  const isPrivate = siblings[0]?.scope !== undefined && method !== 'OPTIONS';
+  const lacksScope = status === 403 && codeOf(json) === 'insufficient_scope';
+  return violated([
+    [status === 401 && !/^Bearer realm="muster"/.test(challenge), '401 without WWW-Authenticate'],
+    [
+      lacksScope && !/error="insufficient_scope", .*scope="/.test(challenge),
+      `403 with WWW-Authenticate ${challenge}`,
+    ],
+    [
+      status === 405 && siblings.length > 0 && allow !== allowed.join(', '),
+      `Allow is ${allow} instead of ${allowed.join(', ')}`,
+    ],
+    [status === 201 && !location?.startsWith(`${origin}/v1/`), `201 with the Location ${location}`],
+    [status === 415 && method === 'PATCH' && !headers['accept-patch'], '415 without Accept-Patch'],
+    [[429, 503].includes(status) && !headers['retry-after'], `${status} without Retry-After`],
+    [
+      isOk && hasVersion && !etag?.startsWith(`"${body?.version}-`),
+      `the ETag ${etag} is not the version ${body?.version}`,
+    ],
+    [
+      [200, 304].includes(status) && isRead && !/^"[^"]+"$/.test(etag ?? ''),
+      `${status} with the ETag ${etag}`,
+    ],
+    [
+      isOk && isPrivate && !/private|no-store/.test(headers['cache-control'] ?? ''),
+      'a response that shared caches may store',
+    ],
+    [status === 304 && method !== 'GET' && method !== 'HEAD', 'a write returned 304'],
+  ]);
 }
 
 type Page = { limit: number | null; next_cursor: string | null; has_more: boolean; total: number | null };
@@ -166,25 +150,23 @@ type Page = { limit: number | null; next_cursor: string | null; has_more: boolea
 function pageErrors(
   { query, method, targetsOperation }: Draft,
   { status, headers, json }: ServiceResponse,
-): (string | undefined)[] {
+): string[] {
   const { data, page } = (json ?? {}) as { data?: unknown[]; page?: Page };
   if (status !== 200 || method !== 'GET' || !page || !data || !targetsOperation) return [];
   const parameter = (name: string) => query.find((one) => one.name === name)?.value;
   const limit = parameter('limit') === undefined ? null : Number(parameter('limit'));
-  const isCounted = parameter('count') === 'true' || (limit === null && parameter('cursor') === undefined);
-  return [
-    page.limit === limit ? undefined : `page.limit is ${page.limit} for limit=${limit}`,
-    limit === null || data.length <= limit ? undefined : `${data.length} rows for limit=${limit}`,
-    page.has_more === (page.next_cursor !== null) ? undefined : 'has_more and next_cursor disagree',
-    page.has_more === (headers.link?.includes('rel="next"') ?? false)
-      ? undefined
-      : 'has_more and Link disagree',
-    limit === null && page.has_more ? 'a whole list that has more' : undefined,
-    isCounted === (page.total !== null) ? undefined : `page.total is ${page.total}`,
-    limit === null && parameter('cursor') === undefined && page.total !== data.length
-      ? `${data.length} rows, page.total ${page.total}`
-      : undefined,
-  ];
+  const isWhole = limit === null && parameter('cursor') === undefined;
+  const isCounted = parameter('count') === 'true' || isWhole;
+  const hasLink = headers.link?.includes('rel="next"') ?? false;
+  return violated([
+    [page.limit !== limit, `page.limit is ${page.limit} for limit=${limit}`],
+    [limit !== null && !(data.length <= limit), `${data.length} rows for limit=${limit}`],
+    [page.has_more !== (page.next_cursor !== null), 'has_more and next_cursor disagree'],
+    [page.has_more !== hasLink, 'has_more and Link disagree'],
+    [limit === null && page.has_more, 'a whole list that has more'],
+    [isCounted !== (page.total !== null), `page.total is ${page.total}`],
+    [isWhole && page.total !== data.length, `${data.length} rows, page.total ${page.total}`],
+  ]);
 }
 
 /** Checks that invalid requests are rejected and that valid ones are not. */
@@ -192,7 +174,7 @@ function expectationErrors(
   operation: Operation | undefined,
   draft: Draft,
   { status, json }: ServiceResponse,
-): (string | undefined)[] {
+): string[] {
   const rejection = findRejection(draft);
   const isOk = status < 400 && draft.method !== 'OPTIONS';
   const needsKey = operation?.scope !== undefined;
@@ -208,21 +190,18 @@ function expectationErrors(
   const acceptsFile = operation?.requestBody?.content['text/csv'] !== undefined;
   const errors = (json as { errors?: { code: string }[] } | undefined)?.errors ?? [];
   const codes = errors.map(({ code }) => code);
-  const schemaErrors = codes.filter((code) => schemaErrorCodes.includes(code));
-  return [
-    schemaErrors.length > 0 ? `${status} ${schemaErrors} for a request that the document allows` : undefined,
-    // Valid filters that contradict each other get the code `invalid_parameter`.
-    status === 400 &&
-    !acceptsFile &&
-    (codes.length === 0 || codes.some((code) => code !== 'invalid_parameter'))
-      ? `400 ${codeOf(json)} for a request that the document allows`
-      : undefined,
-    // An operation without authentication returns 401 for a key in the body, and generated keys are never valid.
-    [...(needsKey ? [401] : []), 405, 406, 413, ...(isLong(draft) ? [] : [414]), 415].includes(status)
-      ? `${status} for a request that the document allows`
-      : undefined,
-    status === 403 && draft.actor === 'all' ? '403 for a key with every scope' : undefined,
-  ];
+  const schemaErrors = codes.filter((code) => schemaErrorCodes.test(code));
+  // Valid filters that contradict each other get the code `invalid_parameter`.
+  const isContradiction = codes.length > 0 && codes.every((code) => code === 'invalid_parameter');
+  // An operation without authentication returns 401 for a key in the body, and generated keys are never valid.
+  const unexpected = [...(needsKey ? [401] : []), 405, 406, 413, ...(isLong(draft) ? [] : [414]), 415];
+  const isAllowed = 'for a request that the document allows';
+  return violated([
+    [schemaErrors.length > 0, `${status} ${schemaErrors} ${isAllowed}`],
+    [status === 400 && !acceptsFile && !isContradiction, `400 ${codeOf(json)} ${isAllowed}`],
+    [unexpected.includes(status), `${status} ${isAllowed}`],
+    [status === 403 && draft.actor === 'all', '403 for a key with every scope'],
+  ]);
 }
 
 /** The URL exceeds the header limit although each parameter is valid. */
