@@ -1,6 +1,5 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
+import { findProgram } from './programs.ts';
 
 const flags = [
   '--no-sandbox',
@@ -27,20 +26,6 @@ async function findChromium(): Promise<string | undefined> {
     return packaged.executablePath();
   }
   // The shell draws no window, which takes a third of the CPU time of a test.
-  return findOnPath(['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']);
-}
-
-const findOnPath = (names: string[]) =>
-  (process.env.PATH ?? '')
-    .split(delimiter)
-    .flatMap((folder) => names.map((name) => join(folder, name)))
-    .find(isExecutable);
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
+  return names.map(findProgram).find((path) => path !== undefined);
 }

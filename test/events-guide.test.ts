@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
@@ -7,11 +7,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { eventTypes } from '../src/resources/events/schema.ts';
-import { temporaryFolder } from './process.ts';
+import { temporaryFolder, waitForOutput, watchOutput } from './process.ts';
+import { isInstalled } from './programs.ts';
 import { startTestService } from './service.ts';
 
 const guide = readFileSync(new URL('../docs/events.md', import.meta.url), 'utf8');
-const isInstalled = (command: string) => spawnSync(command, ['--version']).status === 0;
 
 function programOf(name: string): string {
   const [, code = ''] = new RegExp(`\`\`\`\\w+ ${name}\\n([\\s\\S]*?)\`\`\``).exec(guide) ?? [];
@@ -21,29 +21,11 @@ function programOf(name: string): string {
 
 /** Runs a program of the guide in a folder. `printed` resolves when its output contains the text. */
 function run(t: TestContext, folder: string, name: string, command: string, env: Record<string, string>) {
-  const code = programOf(name);
-  writeFileSync(join(folder, name), code);
+  writeFileSync(join(folder, name), programOf(name));
   const child = spawn(command, [name], { cwd: folder, env: { PATH: process.env.PATH, ...env } });
   t.after(() => child.kill('SIGKILL'));
-  let output = '';
-  const waiting: (() => void)[] = [];
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => {
-      output += text;
-      for (const check of waiting) check();
-    });
-  }
-  return {
-    child,
-    output: () => output,
-    printed: (text: string) =>
-      new Promise<void>((resolve, reject) => {
-        const check = () => output.includes(text) && resolve();
-        waiting.push(check);
-        child.once('exit', () => reject(new Error(`${name} ended: ${output}`)));
-        check();
-      }),
-  };
+  const running = watchOutput(child);
+  return { ...running, printed: (text: string) => waitForOutput(running, (output) => output.includes(text)) };
 }
 
 for (const [name, command] of [
@@ -73,7 +55,7 @@ test('docs/events.md: curl follows the stream', { skip: !isInstalled('curl') }, 
   await curl.printed('retry: ');
   const person = await make('/v1/personnel', env.KEY, { name: 'Ada' });
   await curl.printed(person.user_id);
-  assert.match(curl.output(), /id: \d+\nevent: person.created\ndata: \{/);
+  assert.match(curl.stdout(), /id: \d+\nevent: person.created\ndata: \{/);
 });
 
 test('docs/events.md: stream.mjs gets the events that it missed while it was disconnected', async (t) => {
@@ -140,7 +122,7 @@ test('docs/events.md: listen.mjs listens to every type', async (t) => {
   const group = await make('/v1/groups', secret, { name: 'Works' });
   await program.printed('group.created {');
   await program.printed(group.id);
-  const [, listened] = /listening to (.*)/.exec(program.output()) ?? [];
+  const [, listened] = /listening to (.*)/.exec(program.stdout()) ?? [];
   assert.deepEqual(listened?.split(','), [...Object.keys(eventTypes), 'dropped', 'closed']);
 });
 

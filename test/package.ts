@@ -3,7 +3,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
+import { killGroup, waitUntilReady, watchOutput } from './process.ts';
 
 /**
  * Installs the service without development dependencies, in a built checkout and from the packed archive, and checks
@@ -67,31 +67,18 @@ function npm(cwd: string, args: string[], environment = {}): void {
 }
 
 /** Starts the service in a folder, and checks `/livez` and the console. */
-async function check(name: string, cwd: string, command: string[], environment = {}): Promise<void> {
-  const [program = '', ...args] = command;
+async function check(name: string, cwd: string, [program = '', ...args]: string[]): Promise<void> {
   const settings = { MUSTER_PORT: '0', MUSTER_DATABASE_URL: `sqlite:${join(cwd, 'check.db')}` };
   const child = spawn(program, args, {
     cwd,
-    env: userEnvironment({ ...settings, ...environment }),
+    env: userEnvironment(settings),
     stdio: ['ignore', 'pipe', 'inherit'],
     // A separate process group, so that the signal reaches both npm and the service.
     detached: true,
   });
-  let printed = '';
-  let hasEnded = false;
-  child.stdout?.on('data', (text) => {
-    printed += text;
-  });
-  child.on('close', () => {
-    hasEnded = true;
-  });
+  const running = watchOutput(child);
   try {
-    let origin: string | undefined;
-    while (origin === undefined) {
-      assert.ok(!hasEnded, `${name} ended: ${printed}`);
-      await setTimeout(50);
-      origin = / is ready at (\S+)/.exec(printed)?.[1];
-    }
+    const { origin } = await waitUntilReady(running);
     assert.equal((await fetch(`${origin}/livez`)).status, 200);
     const page = await fetch(origin);
     const html = await page.text();
@@ -100,8 +87,8 @@ async function check(name: string, cwd: string, command: string[], environment =
     assert.equal((await fetch(new URL(script, origin))).status, 200);
     console.log(`✔ ${name}`);
   } finally {
-    if (!hasEnded) process.kill(-(child.pid as number), 'SIGTERM');
-    while (!hasEnded) await setTimeout(50);
+    killGroup(child, 'SIGTERM');
+    await running.exit;
   }
 }
 

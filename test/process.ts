@@ -34,16 +34,24 @@ export async function startMuster(
   const settings = { MUSTER_PORT: '0', MUSTER_RATE_LIMIT: '0', ...environment };
   const running = launchMuster(folder, [command], settings, options);
   t.after(() => running.child.kill('SIGKILL'));
+  return { ...running, ...(await waitUntilReady(running)) };
+}
+
+/** Waits until a service prints its address. The first start prints a key together with it. */
+export async function waitUntilReady(running: Running) {
+  const [, origin = ''] = await waitForOutput(running, (output) => / is ready at (\S+)/.exec(output));
+  return { origin, key: /mst_\w+/.exec(running.stdout())?.[0] };
+}
+
+/** Waits until `find` finds something in the output of a process. Throws if the process ends before. */
+export async function waitForOutput<T>(running: Running, find: (output: string) => T) {
   for (;;) {
     const output = new Promise((resolve) => running.child.stdout?.once('data', resolve));
-    const [, origin] = / is ready at (\S+)/.exec(running.stdout()) ?? [];
-    // The first start prints the key together with the address.
-    if (origin) {
-      const [key] = /mst_\w+/.exec(running.stdout()) ?? [];
-      return { ...running, origin, key };
-    }
+    const found = find(running.stdout());
+    if (found) return found;
     const ended = await Promise.race([output.then(() => false), running.exit.then(() => true)]);
-    if (ended) throw new Error(`ended with ${running.child.exitCode}: ${running.stderr()}`);
+    if (ended)
+      throw new Error(`ended with ${running.child.exitCode}: ${running.stdout()}${running.stderr()}`);
   }
 }
 
@@ -54,15 +62,22 @@ export function launchMuster(
   environment: Record<string, string>,
   { maxFiles, file = mainFile }: LaunchOptions = {},
 ) {
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !/^(MUSTER_|NODE_TEST|NODE_OPTIONS)/.test(name),
-  );
   const limit = maxFiles === undefined ? '' : `ulimit -n ${maxFiles} && `;
   const command = [`${limit}exec "$@"`, 'sh', process.execPath, file, ...args];
-  const child: ChildProcess = spawn('sh', ['-c', ...command], {
-    cwd: folder,
-    env: { ...Object.fromEntries(inherited), ...environment },
-  });
+  const env = { ...inheritedEnvironment(), ...environment };
+  return watchOutput(spawn('sh', ['-c', ...command], { cwd: folder, env }));
+}
+
+/** The environment without the settings of a service and of the test runner. */
+export const inheritedEnvironment = () =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(MUSTER_|NODE_TEST|NODE_OPTIONS)/.test(name)),
+  );
+
+type Running = ReturnType<typeof watchOutput>;
+
+/** Collects what a process prints. */
+export function watchOutput(child: ChildProcess) {
   let stdout = '';
   let stderr = '';
   child.stdout?.on('data', (chunk) => {
@@ -73,4 +88,13 @@ export function launchMuster(
   });
   const exit = new Promise<number | null>((resolve) => child.on('close', resolve));
   return { child, exit, stdout: () => stdout, stderr: () => stderr };
+}
+
+/** Sends a signal to a process that was started with `detached`, and to its children. */
+export function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-(pid as number), signal);
+  } catch {
+    // All processes of the group have ended.
+  }
 }

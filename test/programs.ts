@@ -1,16 +1,15 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
 
-/** Whether a program is installed. Debian installs servers in /usr/sbin, which is not in the PATH of every user. */
-export function isInstalled(program: string): boolean {
-  try {
-    execFileSync('sh', ['-c', `command -v ${program}`], { env: programEnvironment, stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
+/** The path of a program, if it is installed. Debian installs servers in /usr/sbin, which is not in the PATH of every user. */
+export function findProgram(program: string): string | undefined {
+  const options = { env: programEnvironment, encoding: 'utf8' } as const;
+  const { status, stdout } = spawnSync('sh', ['-c', `command -v ${program}`], options);
+  return status === 0 ? stdout.trim() : undefined;
 }
+
+export const isInstalled = (program: string) => findProgram(program) !== undefined;
 
 const programEnvironment = { ...process.env, PATH: `${process.env.PATH}:/usr/local/sbin:/usr/sbin` };
 

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
+import { waitUntilReady, watchOutput } from './process.ts';
 
 /**
  * Starts each artefact in `release/` in an empty folder with an empty environment, and calls the five endpoints of the
@@ -91,27 +91,15 @@ async function check(name: string, cwd: string, command: string[], environment =
     env: { MUSTER_PORT: '0', MUSTER_DATABASE_URL: 'sqlite:smoke/muster.db', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let printed = '';
-  let hasEnded = false;
-  child.stdout.on('data', (text) => {
-    printed += text;
-  });
-  child.on('close', () => {
-    hasEnded = true;
-  });
+  const running = watchOutput(child);
   try {
-    while (!/mst_\w+/.test(printed)) {
-      assert.ok(!hasEnded, `${name} ended: ${printed}`);
-      await setTimeout(10);
-    }
+    const { origin, key = '' } = await waitUntilReady(running);
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-    const origin = / is ready at (\S+)/.exec(printed)?.[1] ?? '';
-    const [key] = /mst_\w+/.exec(printed) ?? [];
-    await callEndpoints(origin, key ?? '');
+    await callEndpoints(origin, key);
     console.log(`✔ ${name}: ready after ${seconds} s`);
   } finally {
     child.kill('SIGTERM');
-    while (!hasEnded) await setTimeout(10);
+    await running.exit;
   }
   assert.equal(child.exitCode, 0, name);
 }
