@@ -120,35 +120,18 @@ test('the Prometheus configuration and alert rules are valid', (t) => {
   runTool(t, 'promtool', ['check', 'config', 'deploy/prometheus/prometheus.yml']);
 });
 
-type Probe = { httpGet: { path: string } };
-type Container = {
-  image: string;
-  env: { name: string; value?: string }[];
-  lifecycle: { preStop: { sleep: { seconds: number } } };
-  readinessProbe: Probe;
-  livenessProbe: Probe;
-};
-type Deployment = {
-  selector: { matchLabels: object };
-  template: {
-    metadata: { labels: object };
-    spec: { terminationGracePeriodSeconds: number; containers: [Container] };
-  };
-};
-type Manifest = { kind: string; metadata: { name: string }; spec: Record<string, unknown> };
-
-const manifests = (): Manifest[] =>
+const manifests = () =>
   globSync('deploy/kubernetes/*.yaml', { cwd: root })
     .filter((file) => !file.endsWith('kustomization.yaml'))
     .flatMap((file) => parseAllDocuments(read(file)).map((document) => document.toJS()));
 
 test('the Kubernetes manifests fit together', (t) => {
-  const find = (kind: string) => manifests().find((manifest) => manifest.kind === kind) as Manifest;
-  const { template, selector } = find('Deployment').spec as Deployment;
+  const find = (kind: string) => manifests().find((manifest) => manifest.kind === kind);
+  const { template, selector } = find('Deployment').spec;
   assert.deepEqual(selector.matchLabels, template.metadata.labels);
   const [container] = template.spec.containers;
   assert.equal(container.image, `registry.example.com/muster:${version}`);
-  const settings = container.env.map(({ name, value = 'postgres://x' }) => [name, value]);
+  const settings = container.env.map(({ name = '', value = 'postgres://x' }) => [name, value]);
   assertSettings(Object.fromEntries(settings));
   const shutdown = Number(Object.fromEntries(settings).MUSTER_SHUTDOWN_SECONDS);
   assert.ok(
@@ -160,7 +143,7 @@ test('the Kubernetes manifests fit together', (t) => {
   );
   assert.deepEqual(find('Service').spec.selector, selector.matchLabels);
   assert.deepEqual(find('PodDisruptionBudget').spec.selector, selector);
-  const { scaleTargetRef } = find('HorizontalPodAutoscaler').spec as { scaleTargetRef: { name: string } };
+  const { scaleTargetRef } = find('HorizontalPodAutoscaler').spec;
   assert.equal(scaleTargetRef.name, find('Deployment').metadata.name);
   runTool(t, 'kubectl', ['kustomize', 'deploy/kubernetes']);
 });

@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { xlsxType } from '../src/formats/xlsx-write.ts';
 import { zipped } from '../src/formats/zip.ts';
 
 const mebibyte = 1024 * 1024;
@@ -5,7 +7,7 @@ const mebibyte = 1024 * 1024;
 export const fileTypesByFormat = {
   csv: 'text/csv',
   ndjson: 'application/x-ndjson',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  xlsx: xlsxType,
 };
 
 /** Repeats a text up to a size. */
@@ -16,15 +18,7 @@ async function workbook(parts: Record<string, Iterable<string>>): Promise<Buffer
     'xl/workbook.xml': ['<workbook><sheets><sheet r:id="a"/></sheets></workbook>'],
     ...parts,
   };
-  const streams = Object.entries(all).map(
-    ([name, content]) =>
-      [
-        name,
-        (async function* () {
-          yield* content;
-        })(),
-      ] as const,
-  );
+  const streams = Object.entries(all).map(([name, content]) => [name, Readable.from(content)] as const);
   return Buffer.concat(await Array.fromAsync(zipped(streams)));
 }
 

@@ -7,38 +7,23 @@ import { type Client, createClient } from './client.ts';
 export type Attack = { name: string; isInQuickRun: boolean; send(client: Client): Promise<unknown> };
 
 const members = (count: number) =>
-  `{${Array.from({ length: count }, (_, i) => `"a${i.toString(36)}":1`).join(',')}}`;
-const repeated = (text: string, count: number) => Array.from({ length: count }, () => text).join(',');
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`a${i.toString(36)}`, 1]));
+const unknownProjects = () => Array(30_000).fill('prj_01jd3k9m5vqs8h2n6r4t0c7e1b');
+const nestedArrays = () => '['.repeat(500_000) + ']'.repeat(500_000);
 
-const bodies: [name: string, isInQuickRun: boolean, path: string, body: () => string][] = [
+const bodies: [name: string, isInQuickRun: boolean, path: string, body: () => unknown][] = [
   ['95,000 unknown members of a person', true, '/v1/personnel', () => members(95_000)],
-  [
-    '200,000 equal skills',
-    true,
-    '/v1/personnel',
-    () => `{"name":"x","skills":[${repeated('"a"', 200_000)}]}`,
-  ],
-  ['60,000 scopes', true, '/v1/keys', () => `{"name":"x","scopes":[${repeated('"keys.read"', 60_000)}]}`],
+  ['200,000 equal skills', true, '/v1/personnel', () => ({ name: 'x', skills: Array(200_000).fill('a') })],
+  ['60,000 scopes', true, '/v1/keys', () => ({ name: 'x', scopes: Array(60_000).fill('keys.read') })],
   [
     '30,000 projects of a key',
     false,
     '/v1/keys',
-    () =>
-      `{"name":"x","scopes":["keys.read"],"project_ids":[${repeated('"prj_01jd3k9m5vqs8h2n6r4t0c7e1b"', 30_000)}]}`,
+    () => ({ name: 'x', scopes: ['keys.read'], project_ids: unknownProjects() }),
   ],
-  ['60,000 attributes', false, '/v1/personnel', () => `{"name":"x","attributes":${members(60_000)}}`],
-  [
-    '500,000 nested arrays',
-    false,
-    '/v1/personnel',
-    () => `{"name":${'['.repeat(500_000)}${']'.repeat(500_000)}}`,
-  ],
-  [
-    '300,000 combining marks',
-    false,
-    '/v1/personnel',
-    () => JSON.stringify({ name: `a${'\u0327\u0301'.repeat(150_000)}` }),
-  ],
+  ['60,000 attributes', false, '/v1/personnel', () => ({ name: 'x', attributes: members(60_000) })],
+  ['500,000 nested arrays', false, '/v1/personnel', () => `{"name":${nestedArrays()}}`],
+  ['300,000 combining marks', false, '/v1/personnel', () => ({ name: `a${'\u0327\u0301'.repeat(150_000)}` })],
 ];
 
 /** Files of people, of which a dry run looks up the managers. */

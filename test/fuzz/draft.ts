@@ -2,16 +2,10 @@ import type { Operation } from './document.ts';
 import type { Params } from './known.ts';
 import type { Wire } from './send.ts';
 
-export type Actor =
-  | 'all'
-  | 'exact'
-  | 'other'
-  | 'none'
-  | 'garbage'
-  | 'revoked'
-  | 'expired'
-  | 'limited'
-  | 'created';
+/** Whose key few requests use, because the service must reject most of those. */
+export const rareActors = ['other', 'none', 'garbage', 'revoked', 'expired', 'limited', 'created'] as const;
+
+export type Actor = 'all' | 'exact' | (typeof rareActors)[number];
 
 /** A request under construction: resolved from a plan, then mutated. */
 export type Draft = {

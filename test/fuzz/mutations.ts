@@ -113,9 +113,7 @@ const mutators = {
     draft.query.push(again, ...(draft.query.includes(again) ? [] : [again]));
   },
   edgeParameter(draft, { pick, text }) {
-    setParameter(draft, pick, () =>
-      pair(parameterNames(draft)[pick % parameterNames(draft).length] ?? 'q', text),
-    );
+    setParameter(draft, pick, ({ name }) => pair(name, text));
   },
   nearlyValidParameter(draft, { pick }) {
     setParameter(draft, pick, ({ name, schema }) => {
@@ -200,18 +198,10 @@ const nestedIn = (value: unknown): Spot[] =>
         ...nestedIn(member),
       ]);
 
-const parameterNames = ({ operation }: Draft) => {
-  const names = operation.parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
-  return names.length > 0 ? names : ['limit'];
-};
-
 function setParameter(draft: Draft, pick: number, change: (parameter: Parameter) => Pair): void {
   const parameters = draft.operation.parameters.filter((parameter) => parameter.in === 'query');
-  const chosen = parameters[pick % Math.max(parameters.length, 1)] ?? {
-    name: 'limit',
-    in: 'query',
-    schema: { type: 'integer' },
-  };
+  const limit = { name: 'limit', in: 'query', schema: { type: 'integer' } };
+  const chosen = parameters[pick % Math.max(parameters.length, 1)] ?? limit;
   draft.query = [...draft.query.filter(({ name }) => name !== chosen.name), change(chosen)];
 }
 

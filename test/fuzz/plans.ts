@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { xlsxType } from '../../src/formats/xlsx-write.ts';
 import type { Operation, Parameter } from './document.ts';
-import { type Actor, type Draft, isJsonType, pair, textInQuery } from './draft.ts';
+import { type Actor, type Draft, isJsonType, pair, rareActors, textInQuery } from './draft.ts';
 import { edgeTexts } from './edge-values.ts';
 import type { Known } from './known.ts';
 import { type Mutation, mutate, mutationsFor } from './mutations.ts';
@@ -47,18 +47,7 @@ function plansFor(operation: Operation, operations: Operation[]): Arbitrary<Plan
   const actor = fc.oneof(
     { weight: 78, arbitrary: fc.constant<Actor>('all') },
     { weight: 8, arbitrary: fc.constant<Actor>('exact') },
-    {
-      weight: 14,
-      arbitrary: fc.constantFrom<Actor>(
-        'other',
-        'none',
-        'garbage',
-        'revoked',
-        'expired',
-        'limited',
-        'created',
-      ),
-    },
+    { weight: 14, arbitrary: fc.constantFrom<Actor>(...rareActors) },
   );
   const mutation: Arbitrary<Mutation> = fc.record({
     kind: fc.constantFrom(...mutationsFor(operation)),
