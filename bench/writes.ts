@@ -85,6 +85,7 @@ function insertStatement(): Statement {
       sequence: 'version',
       id: "'evt_' || user_id",
       type: "'person.created'",
+      also: "'[]'",
       at: param(moment.now),
       key_name: "'bench'",
       subject_type: "'person'",
