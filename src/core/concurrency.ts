@@ -21,8 +21,12 @@ export function createTurns(maxMs: number) {
 
   const waiting: (() => void)[] = [];
   function runWaiting(): void {
-    while (waiting.length > 0 && !isOver()) waiting.shift()?.();
-    if (waiting.length > 0) setImmediate(runWaiting);
+    try {
+      while (waiting.length > 0 && !isOver()) waiting.shift()?.();
+    } finally {
+      // Also after an error, which must not keep the others waiting.
+      if (waiting.length > 0) setImmediate(runWaiting);
+    }
   }
 
   return {

@@ -27,6 +27,8 @@ const maxTurnMs = 20;
  */
 export function installFastPath(app: FastifyInstance, readiness: Readiness): void {
   const turns = createTurns(maxTurnMs);
+  /** Requests without a key have turns of their own, so that no request with a key waits behind them. */
+  const turnsWithoutKey = createTurns(maxTurnMs);
 
   /** Counts a request and returns its client, or rejects it. Every request passes here before it reaches Fastify. */
   function admit(pending: PendingRequest): string | undefined {
@@ -62,7 +64,7 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
       if (isProbe(request.url)) return route(pending);
       const isPlausible = secret !== undefined && app.keyCache.isPlausible(secret);
       // Many clients may ask for a large document at once.
-      if (!isPlausible) return turns.run(() => route(pending));
+      if (!isPlausible) return turnsWithoutKey.run(() => route(pending));
       if (!isEligible(request) || readiness.state !== 'ready') return route(pending);
       // Requests that arrive in the same tick share one version check, started after the last of them arrived.
       if (arrivals.push(pending) === 1) setImmediate(checkVersions);
