@@ -53,15 +53,20 @@ export function healthRoutes(app: App, readiness: Readiness): void {
 const maxCheckMs = 900;
 
 async function checkDatabase({ database }: App): Promise<void> {
-  const timeLimit = setTimeout(maxCheckMs, undefined, { ref: false }).then(() => {
-    throw new Error(`The database did not respond within ${maxCheckMs} ms.`);
-  });
+  const timer = new AbortController();
   try {
-    await Promise.race([database.checkReady(), timeLimit]);
+    await Promise.race([database.checkReady(), timeLimit(timer.signal)]);
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
     throw unavailable('The database is unavailable. Try again shortly.', 1, cause);
+  } finally {
+    timer.abort();
   }
+}
+
+async function timeLimit(signal: AbortSignal): Promise<never> {
+  await setTimeout(maxCheckMs, undefined, { signal });
+  throw new Error(`The database did not respond within ${maxCheckMs} ms.`);
 }
 
 const notReady = ({ state }: Readiness) => unavailable(`The service is ${state}. Try again shortly.`, 1);
