@@ -52,7 +52,7 @@ export type Descriptor = Table & {
 type Difference = { from: unknown; to: unknown };
 
 /** Keeps the names in a descriptor as types. */
-export const describe = <const D extends Descriptor>(descriptor: D): D => descriptor;
+export const describeResource = <const D extends Descriptor>(descriptor: D): D => descriptor;
 
 /** The fields of a resource without those that are computed or joined, and columns that only the database uses. */
 export function columnsOf<P extends TProperties, Computed extends keyof P, C extends TProperties>(

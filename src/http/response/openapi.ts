@@ -13,6 +13,7 @@ import { describeHeaders, shareComponents } from './openapi-components.ts';
 import { readOpenapiFile } from './openapi-file.ts';
 
 const tags = resources.map(({ tag }) => tag) as (readonly [string, string])[];
+// Before webhooks, which send them.
 tags.splice(-1, 0, ['events', 'A log of all changes, to follow.']);
 tags.push(['service', 'The service, and the key in use.']);
 

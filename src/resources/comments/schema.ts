@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Id, Line, OneOf, OrNull, Reason, Strict, stamps, Text, Time, Writable } from '../../core/schemas.ts';
-import { columnsOf, describe } from '../descriptor.ts';
+import { columnsOf, describeResource } from '../descriptor.ts';
 
 const commentedTypes = ['project', 'risk', 'issue', 'task'] as const;
 export type CommentedType = (typeof commentedTypes)[number];
@@ -41,7 +41,7 @@ export const CommentPatch = Writable(
 );
 export type CommentPatch = Static<typeof CommentPatch>;
 
-export const commentResource = describe({
+export const commentResource = describeResource({
   kind: 'comment',
   table: 'comments',
   id: 'id',

@@ -15,7 +15,7 @@ import {
   WebUrl,
   Writable,
 } from '../../core/schemas.ts';
-import { columnsOf, describe, Folded, SortKey } from '../descriptor.ts';
+import { columnsOf, describeResource, Folded, SortKey } from '../descriptor.ts';
 
 const required = {
   name: Line({ description: 'Unique; case is ignored.', examples: ['Platform'] }),
@@ -116,7 +116,7 @@ const Membership = Strict(
   { $id: 'Membership' },
 );
 
-export const groupResource = describe({
+export const groupResource = describeResource({
   kind: 'group',
   table: 'groups',
   id: 'id',

@@ -20,7 +20,7 @@ import {
   WebUrl,
   Writable,
 } from '../../core/schemas.ts';
-import { columnsOf, describe, Flag, Folded, SortKey, statusAction } from '../descriptor.ts';
+import { columnsOf, describeResource, Flag, Folded, SortKey, statusAction } from '../descriptor.ts';
 import {
   commonFilters,
   computedFields,
@@ -158,7 +158,7 @@ export type IssueSummary = Static<typeof IssueSummary>;
 
 export const IssueRef = ItemRef('issue', 'I3');
 
-export const issueResource = describe({
+export const issueResource = describeResource({
   kind: 'issue',
   table: 'issues',
   id: 'id',

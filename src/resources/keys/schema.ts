@@ -12,7 +12,7 @@ import {
   Time,
   Writable,
 } from '../../core/schemas.ts';
-import { columnsOf, describe, Folded, Hash } from '../descriptor.ts';
+import { columnsOf, describeResource, Folded, Hash } from '../descriptor.ts';
 import { ProjectRef } from '../projects/schema.ts';
 
 export const scopes = [
@@ -134,7 +134,7 @@ export const keyFilters = {
   status: ManyOf(OneOf(['valid', 'expired', 'revoked', 'all']), { default: ['all'] }),
 };
 
-export const keyResource = describe({
+export const keyResource = describeResource({
   kind: 'key',
   table: 'keys',
   id: 'id',

@@ -19,7 +19,7 @@ import {
   WebUrl,
   Writable,
 } from '../../core/schemas.ts';
-import { columnsOf, describe, Folded, SortKey } from '../descriptor.ts';
+import { columnsOf, describeResource, Folded, SortKey } from '../descriptor.ts';
 import { acrossProjects } from '../projects/schema.ts';
 
 const required = {
@@ -197,7 +197,7 @@ export const Handover = Strict(
 );
 export type Handover = Static<typeof Handover>;
 
-export const personResource = describe({
+export const personResource = describeResource({
   kind: 'person',
   table: 'people',
   id: 'user_id',

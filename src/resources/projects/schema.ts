@@ -20,7 +20,7 @@ import {
   WebUrl,
   Writable,
 } from '../../core/schemas.ts';
-import { columnsOf, describe, Folded, SortKey } from '../descriptor.ts';
+import { columnsOf, describeResource, Folded, SortKey } from '../descriptor.ts';
 
 const keyPattern = '[A-Z0-9]{2,10}';
 
@@ -119,7 +119,7 @@ export const acrossProjects = {
   archived,
 };
 
-export const projectResource = describe({
+export const projectResource = describeResource({
   kind: 'project',
   table: 'projects',
   id: 'id',

@@ -19,7 +19,7 @@ import {
   WebUrl,
   Writable,
 } from '../../core/schemas.ts';
-import { columnsOf, describe, Flag, Folded, SortKey, statusAction } from '../descriptor.ts';
+import { columnsOf, describeResource, Flag, Folded, SortKey, statusAction } from '../descriptor.ts';
 import {
   commonFilters,
   computedFields,
@@ -265,7 +265,7 @@ export const historicalFilters = {
 
 export const RiskRef = ItemRef('risk', 'R7');
 
-export const riskResource = describe({
+export const riskResource = describeResource({
   kind: 'risk',
   table: 'risks',
   id: 'id',

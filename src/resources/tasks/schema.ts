@@ -15,7 +15,7 @@ import {
   WebUrl,
   Writable,
 } from '../../core/schemas.ts';
-import { columnsOf, describe, Flag, Folded, SortKey, statusAction } from '../descriptor.ts';
+import { columnsOf, describeResource, Flag, Folded, SortKey, statusAction } from '../descriptor.ts';
 import { commonFilters, computedFields, ItemRef, identity } from '../project-items/schema.ts';
 import { acrossProjects } from '../projects/schema.ts';
 
@@ -97,7 +97,7 @@ export const projectTaskFilters = { status: statusFilter('all'), ...filters };
 
 export const TaskRef = ItemRef('task', 'T12');
 
-export const taskResource = describe({
+export const taskResource = describeResource({
   kind: 'task',
   table: 'tasks',
   id: 'id',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Id, Line, OneOf, patchable, Strict, stamps, Writable } from '../../core/schemas.ts';
-import { describe } from '../descriptor.ts';
+import { describeResource } from '../descriptor.ts';
 import type { Scope } from '../keys/schema.ts';
 
 /** The lists that have views, and the scopes to read and to change those. */
@@ -52,7 +52,7 @@ export type ViewPatch = Static<typeof ViewPatch>;
 
 export const viewFilters = { list };
 
-export const viewResource = describe({
+export const viewResource = describeResource({
   kind: 'view',
   table: 'views',
   id: 'id',

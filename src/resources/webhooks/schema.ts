@@ -14,7 +14,7 @@ import {
   Url,
   Writable,
 } from '../../core/schemas.ts';
-import { columnsOf, describe, Sequence } from '../descriptor.ts';
+import { columnsOf, describeResource, Sequence } from '../descriptor.ts';
 import { scopes } from '../keys/schema.ts';
 import { ProjectRef } from '../projects/schema.ts';
 
@@ -167,7 +167,7 @@ export const deliveryFilters = {
   status: ManyOf(OneOf(deliveryStatuses)),
 };
 
-export const webhookResource = describe({
+export const webhookResource = describeResource({
   kind: 'webhook',
   table: 'webhooks',
   id: 'id',
