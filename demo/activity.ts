@@ -56,9 +56,9 @@ export async function addActivity(database: Database, moment: Moment): Promise<v
     [25, 'Project office', finish(tasks[1])],
     [5, 'Project office', comment('risk', risks[2], 'Please check the likelihood again before Monday.')],
   ];
-  for (const [minutesAgo, key_name, step] of steps) {
+  for (const [minutesAgo, name, step] of steps) {
     const time = momentOf(new Date(Date.parse(moment.now) - minutesAgo * 60_000), moment.time_zone);
-    if (step) await database.write((db) => step(db, { ...bySystem(time), key_name }));
+    if (step) await database.write((db) => step(db, { ...bySystem(time), name }));
   }
 }
 

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { fastify } from 'fastify';
-import { baseUrlOf, type Config } from './config.ts';
+import { baseUrlOf, type Config, isLoopback } from './config.ts';
 import type { Clock } from './core/clock.ts';
+import { createTargets, type Resolve } from './core/network/targets.ts';
 import { limits } from './core/schemas.ts';
-import { createTargets, type Resolve } from './core/targets.ts';
 import type { Database } from './database/open.ts';
 import { installAuth } from './http/auth/auth.ts';
 import { installFastPath } from './http/cache/fast-path.ts';
@@ -42,17 +42,21 @@ import { expireAcceptances } from './jobs/acceptances.ts';
 import { runOnNewDay } from './jobs/new-day.ts';
 import { createSpool } from './lists/spool.ts';
 import { pageRoutes } from './pages/routes.ts';
+import { accessRoutes } from './resources/access/routes.ts';
 import { commentRoutes } from './resources/comments/routes.ts';
 import { eventRoutes } from './resources/events/routes.ts';
 import { groupRoutes } from './resources/groups/routes.ts';
 import { handoverRoutes } from './resources/handover/routes.ts';
+import { invitationRoutes } from './resources/invitations/routes.ts';
 import { issueRoutes } from './resources/issues/routes.ts';
 import { keyRoutes } from './resources/keys/routes.ts';
 import { meRoutes } from './resources/me/routes.ts';
 import { personnelRoutes } from './resources/personnel/routes.ts';
 import { projectRoutes } from './resources/projects/routes.ts';
 import { riskRoutes } from './resources/risks/routes.ts';
+import { oidcRoutes } from './resources/session/oidc/routes.ts';
 import { sessionRoutes } from './resources/session/routes.ts';
+import { sessionListRoutes } from './resources/sessions/routes.ts';
 import { taskRoutes } from './resources/tasks/routes.ts';
 import { viewRoutes } from './resources/views/routes.ts';
 import { createDispatcher } from './resources/webhooks/dispatcher.ts';
@@ -113,9 +117,13 @@ const resources = [
   projectRoutes,
   commentRoutes,
   viewRoutes,
-  meRoutes,
-  sessionRoutes,
+  accessRoutes,
   keyRoutes,
+  sessionRoutes,
+  oidcRoutes,
+  invitationRoutes,
+  sessionListRoutes,
+  meRoutes,
   eventRoutes,
   webhookRoutes,
 ];
@@ -175,8 +183,8 @@ function decorateApp(app: App, { config, database, clock: serviceClock, tracing 
   app.decorateRequest('change', {
     getter() {
       // Reads the clock again, because the body may have taken long to arrive.
-      const { id: key_id, name: key_name, scopes } = this.actor;
-      return { ...clock(), key_id, key_name, scopes };
+      const { user_id, key_id, name, scopes, project_ids } = this.actor;
+      return { ...clock(), user_id, key_id, name, scopes, project_ids };
     },
   });
   app.addHook('onRequest', (request, reply, done) => {
@@ -214,8 +222,10 @@ function addWebhooks(
   app.addHook('onClose', () => app.webhooks.stop());
 }
 
+/** Passkeys work for a host name only, not for an address. */
 function listeningUrl(app: App): string {
   const { address, family, port } = app.server.address() as AddressInfo;
+  if (isLoopback(address)) return `http://localhost:${port}`;
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { isNetwork } from './core/addresses.ts';
 import { UsageError } from './core/errors.ts';
+import { isNetwork } from './core/network/addresses.ts';
+import { presets, type Scope, scopes } from './core/scopes.ts';
 import { nearest } from './core/text.ts';
 import { isTimeZone } from './core/time-zones.ts';
 
@@ -28,6 +29,9 @@ const limit = (value: number, unit: string) =>
     parseInteger(text, 0, 1_000_000_000),
   );
 
+const onOff = (value: boolean) =>
+  setting(value, 'on or off', (text) => (text === 'on' || text === 'off' ? text === 'on' : undefined));
+
 const list = (expected: string, isItem: (item: string) => boolean) =>
   setting<readonly string[]>([], expected, (text) => {
     const items = text.split(',').flatMap((item) => item.trim() || []);
@@ -36,6 +40,32 @@ const list = (expected: string, isItem: (item: string) => boolean) =>
 
 const parseInteger = (text: string, min: number, max: number) =>
   /^\d{1,10}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined;
+
+/** The access of people for whom a claim has a value. */
+type ClaimAccess = { value: string; scopes: readonly Scope[] };
+
+function parseScopes(text: string): readonly Scope[] | undefined {
+  const preset = Object.entries(presets).find(([name]) => name === text);
+  if (preset) return preset[1];
+  const named = text.split('+');
+  return named.every((name): name is Scope => scopes.some((scope) => scope === name)) ? named : undefined;
+}
+
+function parseClaimAccess(text: string): ClaimAccess[] | undefined {
+  const pairs = text.split(',').map((pair) => {
+    const at = pair.lastIndexOf('=');
+    return { value: pair.slice(0, at).trim(), scopes: parseScopes(pair.slice(at + 1).trim()) };
+  });
+  return pairs.every((pair): pair is ClaimAccess => pair.value !== '' && pair.scopes !== undefined)
+    ? pairs
+    : undefined;
+}
+
+function isIssuer(text: string): boolean {
+  const url = URL.parse(text);
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url?.hostname ?? '');
+  return url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal));
+}
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -78,6 +108,66 @@ const settings = {
   rate_limit: limit(600, 'requests'),
   /** Failed authentication attempts per minute and client network; 0 means no limit. */
   failed_auth_limit: limit(30, 'attempts'),
+  /** A session ends after this many days without a request. */
+  session_idle_days: integer(7, 'days', 1, 365),
+  /** A session ends after this many days, however often it is used. */
+  session_days: integer(30, 'days', 1, 365),
+  /** Whether people can sign in with a password. */
+  passwords: onOff(true),
+  /** The identity provider (OpenID Connect); without it, people sign in in other ways. */
+  oidc_issuer: setting<string | undefined>(
+    undefined,
+    'the https URL of an identity provider, or an http URL on this machine, such as https://login.example.com',
+    (text) => (isIssuer(text) ? text : undefined),
+  ),
+  oidc_client_id: setting<string | undefined>(
+    undefined,
+    'the client id at the identity provider',
+    (text) => text,
+  ),
+  oidc_client_secret: setting<string | undefined>(
+    undefined,
+    'the client secret at the identity provider',
+    (text) => text,
+  ),
+  /** The text of the button on the sign-in page. */
+  oidc_label: setting(
+    'Sign in with your organization',
+    'the text of a button, up to 60 characters',
+    (text) => (text.length <= 60 ? text : undefined),
+  ),
+  oidc_scopes: setting(
+    'openid email profile',
+    'OpenID Connect scopes, such as openid email profile',
+    (text) => (/^openid( [\w.:/-]+)*$/.test(text) ? text : undefined),
+  ),
+  /** Only people with an e-mail address of these domains can sign in through the provider. */
+  oidc_domains: list('domains separated by commas, such as example.com', (item) =>
+    /^[\w-]+(\.[\w-]+)+$/.test(item),
+  ),
+  /** The claim whose values decide the access. */
+  oidc_claim: setting('groups', 'the name of a claim, such as groups or roles', (text) =>
+    /^[\w.:/-]+$/.test(text) ? text : undefined,
+  ),
+  /** The scopes by value of that claim. */
+  oidc_access: setting<readonly ClaimAccess[]>(
+    [],
+    'pairs separated by commas, such as risk-office=editor,it-admins=administrator, where the access is viewer, editor, ' +
+      'administrator, or scopes joined by +',
+    (text) => parseClaimAccess(text),
+  ),
+  /** The scopes of everybody else who signs in through the provider; none without it. */
+  oidc_default_access: setting<readonly Scope[]>(
+    [],
+    'viewer, editor, administrator, or scopes joined by +',
+    (text) => parseScopes(text),
+  ),
+  /** Whether a verified person who is not on the roster is added to it. */
+  oidc_add_people: onOff(false),
+  /** Whether the sign-in page goes to the provider at once. */
+  oidc_redirect: onOff(false),
+  /** Whether an e-mail address counts as verified although the provider does not say so. */
+  oidc_trust_email: onOff(false),
   /** The maximum number of requests processed at once; the service rejects more with 503. */
   max_concurrent_requests: integer(2000, 'concurrent requests', 1, 100_000),
   /** The addresses and networks of proxies whose `X-Forwarded-For` is trusted. */
@@ -141,8 +231,22 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const protocol = environment.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || environment.OTEL_EXPORTER_OTLP_PROTOCOL;
   if (tracing && protocol && !['http/protobuf', 'http/json'].includes(protocol))
     errors.push(`OTEL_EXPORTER_OTLP_PROTOCOL is “${protocol}” but must be http/protobuf or http/json`);
+  errors.push(...incompleteProvider(environment));
   if (errors.length > 0) throw new UsageError(`The settings have errors: ${errors.join('; ')}.`);
   return Object.freeze({ ...(Object.fromEntries(values) as Settings), tracing });
+}
+
+/** Settings of an identity provider without the two that it needs. */
+function incompleteProvider(environment: NodeJS.ProcessEnv): string[] {
+  const needed = ['MUSTER_OIDC_ISSUER', 'MUSTER_OIDC_CLIENT_ID'];
+  const isUsed = Object.entries(environment).some(
+    ([name, value]) => name.startsWith('MUSTER_OIDC_') && value,
+  );
+  return isUsed
+    ? needed
+        .filter((name) => !environment[name])
+        .map((name) => `${name} is missing, which the other MUSTER_OIDC_ settings need`)
+    : [];
 }
 
 const variableOf = (name: string) => `MUSTER_${name.toUpperCase()}`;
@@ -157,8 +261,12 @@ export const databaseSystem = ({ database_url }: Config) =>
   database_url.startsWith('sqlite:') ? 'sqlite' : 'postgresql';
 
 /** The URL that clients use, as far as it is known before the service listens. */
-export const baseUrlOf = ({ base_url, host, port }: Config) =>
-  base_url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+export function baseUrlOf({ base_url, host, port }: Config): string {
+  const name = isLoopback(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return base_url ?? `http://${name}:${port}`;
+}
+
+export const isLoopback = (address: string) => address === '127.0.0.1' || address === '::1';
 
 /** The URL of a database that is one file. */
 export const fileDatabaseUrl = (path: string) => `sqlite:${path}`;

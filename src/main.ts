@@ -9,6 +9,7 @@ enableCompileCache();
 setFlagsFromString('--heap-growing-percent=50');
 
 const { Command, CommanderError, Option } = await import('commander');
+const { addAccessCommands } = await import('./commands/access-commands.ts');
 const { addKeyCommands } = await import('./commands/key-commands.ts');
 const { baseUrlOf, environmentWithFile, readConfig } = await import('./config.ts');
 const { Problem, UsageError } = await import('./core/errors.ts');
@@ -244,6 +245,7 @@ program
     if (result.violations.length > 0) process.exitCode = 1;
   });
 
+addAccessCommands(program, { print, withDatabase });
 addKeyCommands(program, { print, withDatabase });
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

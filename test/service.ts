@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { describe, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { createApp, type Service } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
-import { type Clock, systemClock } from '../src/core/clock.ts';
+import { type Clock, momentOf, systemClock } from '../src/core/clock.ts';
+import { type Scope, scopes } from '../src/core/scopes.ts';
 import type { Database } from '../src/database/open.ts';
 import type { App } from '../src/http/fastify.ts';
 import { createKey } from '../src/resources/keys/queries.ts';
-import { type Scope, scopes } from '../src/resources/keys/schema.ts';
+import { findPerson } from '../src/store/access/actors.ts';
+import { startSession } from '../src/store/access/sessions.ts';
 import { openDatabase } from '../src/store/open.ts';
 import { storeTimeZone } from '../src/store/settings.ts';
+import { bySystem } from '../src/store/writes/change.ts';
 import { type Engine, hasTransaction, migratedDatabase, type TestDatabase } from './databases.ts';
 
 export { type Engine, freshDatabase } from './databases.ts';
@@ -107,10 +111,13 @@ export async function withKey(started: Promise<TestService>, ...granted: Scope[]
   return { service, key: await service.key(...granted) };
 }
 
-/** The values of one field of each row, or of several fields as an array. */
+/** The values of one field of each row, or of several fields as an array. `actor.name` is a field of a field. */
 // biome-ignore lint/suspicious/noExplicitAny: each test knows the shape of its rows
 export const pluck = (rows: readonly any[], ...fields: string[]): any[] =>
-  rows.map((row) => (fields.length === 1 ? row[fields[0] ?? ''] : fields.map((field) => row[field])));
+  rows.map((row) => {
+    const values = fields.map((field) => field.split('.').reduce((value, name) => value?.[name], row));
+    return values.length === 1 ? values[0] : values;
+  });
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>;
 
@@ -151,7 +158,7 @@ export async function startTestService(
     assert.deepEqual(leftBehind(app, databaseUse), nothingLeft, 'The test left something behind.');
   });
   const { port } = app.server.address() as { port: number };
-  const origin = `http://127.0.0.1:${port}`;
+  const origin = `http://localhost:${port}`;
 
   async function call(
     method: string,
@@ -216,6 +223,46 @@ export async function startTestService(
     },
     /** Creates a key with these scopes, or with all scopes. */
     key: (...granted: Scope[]) => createTestKey(granted),
+    /** Starts a session of a person who has access. Returns its id, and the headers of a page that uses it. */
+    async signIn(user_id: string, { hoursAgo = 0 }: { hoursAgo?: number } = {}) {
+      const actor = await findPerson(database.db, user_id);
+      assert.ok(actor, `${user_id} has no access.`);
+      const at = momentOf(new Date(Date.parse(clock().now) - hoursAgo * 3_600_000));
+      const { token, id } = await database.write((db) =>
+        startSession(
+          db,
+          {
+            user_id,
+            key_id: null,
+            way: 'password',
+            address: '127.0.0.1',
+            browser: 'A test',
+            expires_at: new Date(Date.parse(clock().now) + 30 * 86_400_000).toISOString(),
+          },
+          { ...bySystem(at), user_id, name: actor.name },
+        ),
+      );
+      const headers = {
+        cookie: app.sessionCookie.set(token, at.now).split(';')[0] ?? '',
+        'sec-fetch-site': 'same-origin',
+      };
+      return { id, token, headers };
+    },
+    /** Adds a person with access, signed in. */
+    async member(granted: Scope[], project_ids: string[] | null = null, more: object = {}) {
+      const key = await createTestKey([]);
+      const input = { name: 'Member', email: `${randomUUID()}@example.com`, ...more };
+      const person = (await call('POST', '/v1/personnel', key, input)).body;
+      const path = `/v1/personnel/${person.user_id}/access`;
+      const access = await call('PUT', path, key, { scopes: granted, project_ids });
+      assert.equal(access.status, 200, access.text);
+      return { ...person, ...(await this.signIn(person.user_id)) } as Record<
+        'user_id' | 'id' | 'token' | 'email' | 'name',
+        string
+      > & {
+        headers: Record<string, string>;
+      };
+    },
     /** Creates a key that is limited to these projects. */
     limitedKey: (projects: string[], ...granted: Scope[]) => createTestKey(granted, projects),
     /** Creates a resource and returns it; throws when the status is not 201. */

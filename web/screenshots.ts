@@ -16,7 +16,7 @@ const pictures = [
 ];
 const target = join(import.meta.dirname, '../docs/images');
 const folder = mkdtempSync(join(tmpdir(), 'muster-screenshots-'));
-const { app, firstKey } = await startService(
+const { app, first } = await startService(
   readConfig({ MUSTER_DATABASE_URL: fileDatabaseUrl(join(folder, 'muster.db')), MUSTER_PORT: '0' }),
 );
 const browser = await launchBrowser();
@@ -32,7 +32,10 @@ try {
       timezoneId: 'UTC',
       viewport: { width: 1440, height: 860 },
     });
-    await context.request.post(`${app.baseUrl}/v1/session`, { data: { key: firstKey } });
+    await context.request.post(`${app.baseUrl}/v1/session`, {
+      data: { key: first?.key },
+      headers: { origin: app.baseUrl },
+    });
     const page = await context.newPage();
     for (const { name, path } of pictures) {
       await page.goto(app.baseUrl + path);

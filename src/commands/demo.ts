@@ -3,19 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addActivity } from '../../demo/activity.ts';
 import { type Counts, fillDemo } from '../../demo/fill.ts';
+import { inviteDemoPerson } from '../../demo/sign-in.ts';
 import { type Config, fileDatabaseUrl } from '../config.ts';
 import type { App } from '../http/fastify.ts';
-import { curl, startService, stopWithGrace } from './serve.ts';
+import { curl, signInUrl, startService, stopWithGrace } from './serve.ts';
 
 /** Runs the service with sample data in a temporary database, which is deleted when the process exits. */
 export async function demo(config: Config, print: (text: string) => void): Promise<void> {
   const database_url = fileDatabaseUrl(join(createTemporaryFolder(), 'muster.db'));
-  const { app, firstKey = '' } = await startService({ ...config, database_url });
+  const { app, first } = await startService({ ...config, database_url });
   try {
     const counts = await fillDemo(app.database, app.clock());
     await addActivity(app.database, app.clock());
+    const { name, token } = await inviteDemoPerson(app.database, app.clock());
     stopWithGrace(app);
-    print(greeting(app, counts, firstKey));
+    print(greeting(app, counts, first?.key ?? '', { name, url: signInUrl(app, token) }));
   } catch (error) {
     await app.close();
     throw error;
@@ -29,7 +31,7 @@ function createTemporaryFolder(): string {
   return folder;
 }
 
-function greeting(app: App, counts: Counts, key: string): string {
+function greeting(app: App, counts: Counts, key: string, link: { name: string; url: string }): string {
   const { people, groups, projects, risks, issues, tasks } = counts;
   const examples = [
     '/v1/risks?limit=5',
@@ -42,7 +44,11 @@ function greeting(app: App, counts: Counts, key: string): string {
   data  a fictional railway: ${people} people in ${groups} groups, ${projects} projects, ${risks} risks,
         ${issues} issues, ${tasks} tasks; deleted when you stop the demo
 
-A key with all scopes:
+Open the console as ${link.name} (the link works once):
+
+  ${link.url}
+
+A key with all scopes, for programs:
 
   ${key}
 

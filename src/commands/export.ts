@@ -78,7 +78,7 @@ async function readFilters(
   }
   const schema = Strict(optional(project && ofProject ? ofProject.filters : filters));
   const parsed = readQuery(schema, query) as { project?: string[] };
-  const resolved = await resolveFilters(db, parsed);
+  const resolved = await resolveFilters({ database: { db }, actor: { user_id: null } }, parsed);
   return (
     project ? { ...resolved, project: [(await getProject(db, project, moment)).id] } : resolved
   ) as never;

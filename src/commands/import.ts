@@ -70,7 +70,7 @@ export async function importCommand(
       clock().time_zone,
     ),
     seesPeople: true,
-    change: () => byCommandLine(clock()),
+    change: () => ({ ...byCommandLine(clock()), isImport: true }),
     onProgress,
   };
   const start = performance.now();

@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Database } from '../database/open.ts';
 import type { KeyOptions } from './keys.ts';
 
-type Context = {
+export type Context = {
   print(text: string): void;
   withDatabase<T>(work: (database: Database, clock: () => Promise<Clock>) => Promise<T>): Promise<T>;
 };

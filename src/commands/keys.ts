@@ -1,12 +1,14 @@
 import { type Clock, type Moment, startOf, systemClock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { isDay, limits } from '../core/schemas.ts';
+import { type Scope, scopes } from '../core/scopes.ts';
 import { hasForbiddenCharacters, nearest, normalize } from '../core/text.ts';
 import { dayAt } from '../core/time-zones.ts';
 import type { Database } from '../database/open.ts';
 import { createKey, getKeyForChange, listKeys, revokeKey, rotateKey } from '../resources/keys/queries.ts';
-import { type Key, maxOverlapSeconds, maxRateLimit, type Scope, scopes } from '../resources/keys/schema.ts';
+import { type Key, maxOverlapSeconds, maxRateLimit } from '../resources/keys/schema.ts';
 import { byCommandLine } from '../store/writes/change.ts';
+import { table } from './tables.ts';
 
 export type KeyOptions = {
   name: string;
@@ -75,16 +77,7 @@ export function keyTable(keys: Key[], { now, time_zone }: Moment): string {
     key.scopes.join(','),
     key.project_ids?.join(',') ?? 'all',
   ]);
-  const lines = [header, ...rows];
-  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  return lines
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return table(header, rows);
 }
 
 function readName(text: string): string {

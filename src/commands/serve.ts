@@ -1,13 +1,15 @@
 import closeWithGrace from 'close-with-grace';
 import { createApp } from '../app.ts';
 import type { Config } from '../config.ts';
-import { systemClock } from '../core/clock.ts';
+import { type Moment, systemClock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { version } from '../core/version.ts';
+import type { Database } from '../database/open.ts';
 import type { App } from '../http/fastify.ts';
 import type { Readiness } from '../http/ops/health.ts';
 import { createJobs } from '../jobs/schedule.ts';
 import { createFirstKey } from '../resources/keys/queries.ts';
+import { createLink } from '../store/access/links.ts';
 import { openDatabase } from '../store/open.ts';
 import { storeTimeZone } from '../store/settings.ts';
 
@@ -15,27 +17,49 @@ type Print = (text: string) => void;
 
 /** Runs the service until a signal stops it. */
 export async function serve(config: Config, print: Print): Promise<void> {
-  const { app, firstKey } = await startService(config);
+  const { app, first } = await startService(config);
   // Before the service says that it is ready: a signal may follow at once.
   stopWithGrace(app);
-  print(greeting(app, firstKey));
+  print(greeting(app, first));
 }
 
-function greeting(app: App, firstKey: string | undefined): string {
+function greeting(app: App, first: First | undefined): string {
   const ready = `Muster ${version} is ready at ${app.baseUrl}
   docs  ${app.baseUrl}/docs
   data  ${app.database.name}`;
-  if (firstKey === undefined) return ready;
+  if (!first) return ready;
   return `${ready}
 
-This is the first start, so here is a key with all scopes. It is shown only once:
+This is the first start. Open the console, and become its first administrator (the link works once, for an hour):
 
-  ${firstKey}
+  ${signInUrl(app, first.link)}
+
+For programs, here is a key with all scopes. It is shown only once:
+
+  ${first.key}
 
 Try it:
 
-  ${curl(app, firstKey, '/v1/personnel')}
+  ${curl(app, first.key, '/v1/personnel')}
 `;
+}
+
+/** What the first start prints: a key, and a link that signs a browser in with it. */
+type First = { key: string; link: string };
+
+export const signInUrl = ({ baseUrl }: App, token: string) => `${baseUrl}/sign-in#${token}`;
+
+async function createFirst(database: Database, moment: Moment): Promise<First | undefined> {
+  return database.write(async (db) => {
+    const key = await createFirstKey(db, moment);
+    if (!key) return undefined;
+    const { token } = await createLink(
+      db,
+      { purpose: 'sign_in', key_id: key.id, user_id: null },
+      { now: moment.now, hours: 1 },
+    );
+    return { key: key.secret, link: token };
+  });
 }
 
 /** Listens before it migrates, so that a port in use has no side effects. Requests are rejected until it is ready. */
@@ -55,12 +79,12 @@ export async function startService(config: Config, clock = systemClock) {
     await listen(app, config);
     await database.migrate();
     if (config.time_zone) await storeTimeZone(database, config.time_zone);
-    const firstKey = await database.write((db) => createFirstKey(db, clock()));
+    const first = await createFirst(database, clock());
     await jobs.runDue();
     readiness.state = 'ready';
     jobs.start();
     app.webhooks.start();
-    return { app, firstKey: firstKey?.secret };
+    return { app, first };
   } catch (error) {
     await app.close();
     throw error;

@@ -24,8 +24,8 @@ export const problems = {
   },
   unauthenticated: {
     status: 401,
-    title: 'Valid API key required',
-    help: 'Send `Authorization: Bearer <API_KEY>`. Keys start with `mst_`. Unknown, expired and revoked keys all get this response. Ask your administrator for a new key, or create one with `muster keys create`.',
+    title: 'Valid API key or session required',
+    help: 'Send `Authorization: Bearer <API_KEY>`. Keys start with `mst_`. Unknown, expired and revoked keys all get this response; so do sessions that have ended, and every failed sign-in, whatever was wrong. Ask your administrator for a new key or a new link, or create a key with `muster keys create`.',
   },
   insufficient_scope: {
     status: 403,
@@ -41,6 +41,21 @@ export const problems = {
     status: 403,
     title: 'Cross-site request rejected',
     help: 'A browser sends the session cookie with every request, even one that a page on another site triggers. The service rejects such requests, and nothing was changed. Scripts and programs must send `Authorization: Bearer <API_KEY>` instead of a cookie.',
+  },
+  person_required: {
+    status: 403,
+    title: 'Only a person can do this',
+    help: 'This concerns the person who has signed in, such as their password, passkeys and personal keys. A key cannot do it, whatever its scopes. Sign in to the console.',
+  },
+  sign_in_again: {
+    status: 403,
+    title: 'Sign in again',
+    help: 'Changing how you sign in, and ending other sessions, needs a session that began within the last 15 minutes, so that nobody else can do it in a browser that you left open. Sign in again, then repeat the request.',
+  },
+  access_required: {
+    status: 409,
+    title: 'The person has no access',
+    help: 'Only a person who has access can be invited. Give the person access first: `PUT /v1/personnel/{user_id}/access`.',
   },
   not_found: {
     status: 404,
@@ -70,7 +85,7 @@ export const problems = {
   in_use: {
     status: 409,
     title: 'Still in use',
-    help: 'Other resources reference the one you want to delete. The response counts them by type and lists some of them, as far as the key may read them: move or delete those first. The last key that can manage keys cannot be removed either: create another one first.',
+    help: 'Other resources reference the one you want to delete. The response counts them by type and lists some of them, as far as the key may read them: move or delete those first. The last key or person that can manage keys cannot be removed either: create another one first.',
   },
   invalid_transition: {
     status: 409,
@@ -95,7 +110,7 @@ export const problems = {
   too_large: {
     status: 413,
     title: 'Request too large',
-    help: 'The request exceeds a size limit. A request body: 1 MiB and 10,000 values. A body sent without a key: 1 KiB. A file to import: 32 MiB, 100,000 rows and 5,000,000 cells; a workbook must not unpack to much more than that. Split the request.',
+    help: 'The request exceeds a size limit. A request body: 1 MiB and 10,000 values. A body sent without a key or session: 16 KiB. A file to import: 32 MiB, 100,000 rows and 5,000,000 cells; a workbook must not unpack to much more than that. Split the request.',
   },
   uri_too_long: {
     status: 414,
@@ -199,7 +214,7 @@ export const unavailable = (detail: string, retryAfterSeconds: number, cause?: u
   new Problem('unavailable', detail, { cause, headers: { 'retry-after': String(retryAfterSeconds) } });
 
 export const keyLimited = (why: string) =>
-  new Problem('key_limited', `This requires a key for all projects. Yours is limited to some. ${why}`);
+  new Problem('key_limited', `This requires access to all projects. Yours is limited to some. ${why}`);
 
 export const notFound = (what: string, id: string) =>
   new Problem('not_found', `There is no ${what} ${id}. Check the id; it may have been deleted.`);

@@ -15,6 +15,9 @@ export const prefixes = {
   delivery: 'dlv',
   comment: 'cmt',
   view: 'viw',
+  access: 'acc',
+  session: 'ses',
+  passkey: 'psk',
 } as const;
 
 export type IdKind = keyof typeof prefixes;

@@ -4,7 +4,7 @@ import { type IdKind, idPattern, prefixes } from './ids.ts';
 
 export const limits = {
   body_bytes: 1024 * 1024,
-  public_body_bytes: 1024,
+  public_body_bytes: 16 * 1024,
   import_bytes: 32 * 1024 * 1024,
   import_rows: 100_000,
   json_depth: 20,
@@ -118,6 +118,18 @@ export const Id = (kind: IdKind, options: Options = {}) =>
     examples: [`${prefixes[kind]}_01jd3k9m5vqs8h2n6r4t0c7e1b`],
     ...options,
   });
+
+/** A person in a filter. */
+export const PersonRef = (options: Options = {}) =>
+  Type.String({
+    pattern: `${idPattern('person')}|^${currentPerson}$`,
+    description: 'A user id, or `me` for the person who has signed in.',
+    examples: [`${prefixes.person}_01jd3k9m5vqs8h2n6r4t0c7e1b`],
+    ...options,
+  });
+
+/** Stands for the person who makes the request. */
+export const currentPerson = 'me';
 
 export const OneOf = <const V extends readonly string[]>(values: V, options: Options = {}) =>
   Type.Unsafe<V[number]>({ type: 'string', enum: [...values], ...options });

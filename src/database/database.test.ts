@@ -6,6 +6,7 @@ import { freshDatabase, onBothEngines, withKey } from '../../test/service.ts';
 import { systemClock } from '../core/clock.ts';
 import { createFirstKey } from '../resources/keys/queries.ts';
 import { createPerson } from '../resources/personnel/queries.ts';
+import { migrationNames } from '../store/migrate.ts';
 import { openDatabase } from '../store/open.ts';
 import { bySystem } from '../store/writes/change.ts';
 import { dataVersion } from '../store/writes/table-versions.ts';
@@ -20,7 +21,7 @@ onBothEngines('database', (start, engine) => {
       await drop();
     });
     const ran = await Promise.all(instances.map((instance) => instance.migrate()));
-    assert.deepEqual(ran.flat(), ['0001_0.2.0_first']);
+    assert.deepEqual(ran.flat(), migrationNames);
     const keys = await Promise.all(
       instances.map(({ write }) => write((db) => createFirstKey(db, systemClock()))),
     );
@@ -49,7 +50,7 @@ onBothEngines('database', (start, engine) => {
   test('refuses a database of an unreleased version in one sentence', async (t) => {
     const service = await start(t);
     await service.database.write((db) =>
-      sql`update kysely_migration set name = '0001_foundation'`.execute(db),
+      sql`update kysely_migration set name = '0001_foundation' where name like '0001%'`.execute(db),
     );
     const environment = { MUSTER_DATABASE_URL: service.url, MUSTER_PORT: '0' };
     for (const command of ['serve', 'migrate', 'check', 'backup']) {

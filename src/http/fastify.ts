@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
   FastifyBaseLogger,
@@ -8,15 +9,16 @@ import type {
 } from 'fastify';
 import type { Config } from '../config.ts';
 import type { Clock, Moment } from '../core/clock.ts';
-import type { ProblemCode } from '../core/errors.ts';
+import type { Problem, ProblemCode } from '../core/errors.ts';
 import type { Database } from '../database/open.ts';
-import type { Key } from '../resources/keys/schema.ts';
+import type { Actor } from '../store/access/actors.ts';
 import type { ScopedDatabase } from '../store/project-scope.ts';
 import type { Change } from '../store/writes/change.ts';
+import type { ActorCache } from './auth/actor-cache.ts';
 import type { Access } from './auth/auth.ts';
-import type { KeyCache } from './auth/key-cache.ts';
-import type { KeyUsage } from './auth/key-usage.ts';
-import type { keyLimits } from './auth/rate-limits.ts';
+import type { sessionCookie } from './auth/cookie.ts';
+import type { actorLimits } from './auth/rate-limits.ts';
+import type { Usage } from './auth/usage.ts';
 import type { CacheDependencies, ResponseCache } from './cache/response-cache.ts';
 import type { Connections } from './ops/connections.ts';
 import type { Load } from './ops/load-shedding.ts';
@@ -58,20 +60,25 @@ declare module 'fastify' {
     load: Load;
     slowReaders: SlowReaders;
     bodyBudgets: BodyBudgets;
-    keyUsage: KeyUsage;
-    keyCache: KeyCache;
+    usage: Usage;
+    actorCache: ActorCache;
+    sessionCookie: ReturnType<typeof sessionCookie>;
+    /** Reads the key or the session token of a request. */
+    secretOf(headers: IncomingHttpHeaders): string | undefined;
     responseCache: ResponseCache;
-    /** Finds the valid key with this secret, or throws. Failed attempts are rate limited. */
-    authenticate(request: FastifyRequest, secret: string): Promise<Key>;
-    keyLimits: ReturnType<typeof keyLimits>;
+    /** Finds who has this key or session, or throws. Failed attempts are rate limited. */
+    authenticate(request: FastifyRequest, secret: string): Promise<Actor>;
+    /** Counts a failed attempt and returns the error to send. */
+    failedAttempts(request: FastifyRequest, error: string): Problem;
+    actorLimits: ReturnType<typeof actorLimits>;
   }
   interface FastifyRequest {
     moment: Moment;
     /** The author and time of the changes that this request makes. */
     change: Change;
-    /** The key of the request. Public routes have none. */
-    actor: Key;
-    /** The database, limited to the projects of the key. */
+    /** The key or person. Public routes have none. */
+    actor: Actor;
+    /** The database, limited to the projects of the actor. */
     database: ScopedDatabase;
   }
   interface FastifyReply {
@@ -84,6 +91,8 @@ declare module 'fastify' {
     errors?: readonly ProblemCode[];
     /** Set on routes that affect all projects: the reason to reject a key that is limited to some. */
     requiresUnrestrictedKey?: string;
+    /** Set on routes that change how a person signs in: the session must have begun a short time ago. */
+    requiresRecentSignIn?: true;
     /** The media types of files that the route accepts as its body instead of JSON. */
     accepts?: readonly string[];
     /** The media types of the response besides JSON; lists declare their own. */

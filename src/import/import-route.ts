@@ -5,12 +5,12 @@ import type { TObject, TProperties } from 'typebox';
 import { preferredType } from '../core/accept.ts';
 import { Problem, type ProblemCode } from '../core/errors.ts';
 import { limits, Strict } from '../core/schemas.ts';
+import type { Scope } from '../core/scopes.ts';
+import { grants } from '../core/scopes.ts';
 import type { App } from '../http/fastify.ts';
 import { runIdempotent } from '../http/request/idempotency.ts';
 import { problemBody } from '../http/response/problems.ts';
 import { importErrors } from '../http/route-errors.ts';
-import type { Scope } from '../resources/keys/schema.ts';
-import { grants } from '../store/keys/scopes.ts';
 import type { Importable } from './importable.ts';
 import { readRecognition } from './recognize/parameters.ts';
 import { type ImportJob, runImport, type Store, summaryOf } from './run.ts';
@@ -77,7 +77,7 @@ async function receive(request: FastifyRequest, reply: FastifyReply, importable:
     recognition: readRecognition(query, request.moment.time_zone),
     include,
     seesPeople: grants(request.actor.scopes, 'personnel.read'),
-    change: () => request.change,
+    change: () => ({ ...request.change, isImport: true }),
   };
   const imported = await whileSilent(request, () => importFile(request, reply, job, file));
   return send(request, reply, job, imported);

@@ -59,10 +59,10 @@ onBothEngines('imports', (start) => {
     const ignoring = { user_id: '', name: '', email: '', web_url: '', created_at: '', updated_at: '' };
     assert.deepEqual({ ...imported, ...ignoring }, { ...posted, ...ignoring });
     const history = async ({ user_id }: Any) =>
-      (await all(`/v1/personnel/${user_id}/history`)).map(({ field, from, key_name, reason }) => [
+      (await all(`/v1/personnel/${user_id}/history`)).map(({ field, from, actor, reason }) => [
         field,
         from,
-        key_name,
+        actor,
         reason,
       ]);
     assert.deepEqual(await history(imported), await history(posted));

@@ -92,7 +92,7 @@ const nonEmpty = <T>(list: T[]) => (list.length > 0 ? list : undefined);
 
 /** The tables in which an import changes several rows. The items of a project are protected by the lock on the project. */
 const lockedTables: Partial<Record<Importable['what'], TableName[]>> = {
-  person: ['memberships', 'people'],
+  person: ['access', 'memberships', 'people'],
   // The members of a group are people, and get a new version.
   group: ['groups', 'memberships', 'people'],
   project: ['projects'],

@@ -1,6 +1,7 @@
 import type { Moment } from '../core/clock.ts';
 import type { Database } from '../database/open.ts';
 import { retentionStart } from '../http/request/idempotency.ts';
+import { deleteExpired, hasExpired } from '../store/access/sessions.ts';
 import { lockTables } from '../store/writes/locks.ts';
 import { dataVersion } from '../store/writes/table-versions.ts';
 
@@ -54,6 +55,17 @@ export const deleteOldResponses = ({ write }: Pick<Database, 'write'>, { now }: 
     await lockTables(db, 'idempotency');
     await db.deleteFrom('idempotency').where('created_at', '<', retentionStart(now)).execute();
   });
+
+/** Deletes sessions, links and challenges that have expired, and forgets failed attempts to sign in after a day. */
+export async function deleteExpiredSignIns(
+  { db, write }: Pick<Database, 'db' | 'write'>,
+  { now }: Moment,
+  idleDays: number,
+): Promise<void> {
+  const before = (days: number) => new Date(Date.parse(now) - days * 86_400_000).toISOString();
+  const times = { now, idleSince: before(idleDays), failedBefore: before(1) };
+  if (await hasExpired(db, times)) await write((db) => deleteExpired(db, times));
+}
 
 /** Deletes deliveries of webhooks that are older than the retention period, but none that is pending. */
 export async function deleteOldDeliveries(

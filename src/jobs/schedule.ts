@@ -2,7 +2,13 @@ import type { App } from '../http/fastify.ts';
 import { logBackgroundError } from '../http/ops/logging.ts';
 import { expireAcceptances } from './acceptances.ts';
 import { writeDatedEvents } from './dated-events.ts';
-import { advanceSequence, deleteOldDeliveries, deleteOldEvents, deleteOldResponses } from './retention.ts';
+import {
+  advanceSequence,
+  deleteExpiredSignIns,
+  deleteOldDeliveries,
+  deleteOldEvents,
+  deleteOldResponses,
+} from './retention.ts';
 
 const intervalMs = 60_000;
 
@@ -24,6 +30,7 @@ export function createJobs(app: App) {
   ];
   const cleanups = [
     () => deleteOldResponses(database, clock()),
+    () => deleteExpiredSignIns(database, clock(), config.session_idle_days),
     () => deleteOldEvents(database, clock(), config.event_retention_days),
     () => deleteOldDeliveries(database, clock(), config.webhook_log_days),
   ];

@@ -5,6 +5,7 @@ import { dayKey } from '../core/clock.ts';
 import { version as program } from '../core/version.ts';
 import type { Snapshot } from '../database/open.ts';
 import { countLines } from '../database/sql/lines.ts';
+import { dependsOnPerson } from '../http/cache/response-cache.ts';
 import { matchRequestEtag, sendNotModified } from '../http/response/etag.ts';
 import { sendWithContentEtag } from '../http/response/resource.ts';
 import type { TableName, Tables } from '../store/tables.ts';
@@ -42,7 +43,8 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
     sort,
     filters,
   } = splitQuery(request.query as Paging & { sort?: string });
-  const query = [request.url.split('?')[0], Object.entries(filters).sort(byName), sort];
+  const query: unknown[] = [request.url.split('?')[0], Object.entries(filters).sort(byName), sort];
+  if (dependsOnPerson(request)) query.push(request.actor.user_id);
   const listRequest: ListRequest = {
     list,
     format: chooseFormat(request.headers.accept, formatName),
@@ -140,7 +142,7 @@ export async function sendSummary(
     // For a key that is limited to projects, only an ETag of the content reveals nothing about other projects.
     const tag = request.database.isFiltered(reads)
       ? undefined
-      : `"${fingerprint([program, version, day, request.url])}"`;
+      : `"${fingerprint([program, version, day, request.url, dependsOnPerson(request) && request.actor.user_id])}"`;
     const matchedTag = tag && matchRequestEtag(request, tag);
     reply.cacheDependencies = { reads, version, day };
     if (matchedTag !== undefined) return await sendNotModified(reply, matchedTag);

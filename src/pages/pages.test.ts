@@ -29,7 +29,7 @@ let key: string;
 before(async () => {
   const service = await start('pages.db');
   app = service.app;
-  key = service.firstKey ?? '';
+  key = service.first?.key ?? '';
 });
 
 after(async () => {

@@ -1,6 +1,6 @@
 import { limits } from '../core/schemas.ts';
+import { scopes } from '../core/scopes.ts';
 import { capitalized } from '../core/text.ts';
-import { scopes } from '../resources/keys/schema.ts';
 import { codes, type Fragment, html, prose, type Site } from './html.ts';
 import { eventsOf, groupsOf, type OpenApi, schemasOf, usesOfSchemas } from './openapi-document.ts';
 import { eventEntry, methodLabel, operationEntry } from './reference-operations.ts';

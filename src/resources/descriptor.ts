@@ -12,6 +12,8 @@ export type Table = {
   references?: Readonly<Record<string, string>>;
   /** The rows that a key sees which is limited to projects. */
   visible: Visibility;
+  /** Set if the rows are in no backup, so that a restore ends what they stand for. */
+  isTemporary?: true;
 };
 
 type Visibility =

@@ -1,3 +1,4 @@
+import { accessResource } from './access/schema.ts';
 import { commentResource } from './comments/schema.ts';
 import { groupResource } from './groups/schema.ts';
 import { issueResource } from './issues/schema.ts';
@@ -5,6 +6,7 @@ import { keyResource } from './keys/schema.ts';
 import { personResource } from './personnel/schema.ts';
 import { projectResource } from './projects/schema.ts';
 import { riskResource } from './risks/schema.ts';
+import { sessionResource } from './sessions/schema.ts';
 import { taskResource } from './tasks/schema.ts';
 import { viewResource } from './views/schema.ts';
 import { webhookResource } from './webhooks/schema.ts';
@@ -19,6 +21,8 @@ export const resources = [
   taskResource,
   commentResource,
   viewResource,
+  accessResource,
   keyResource,
+  sessionResource,
   webhookResource,
 ] as const;

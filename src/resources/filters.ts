@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { daysLater } from '../core/clock.ts';
 import { invalidParameter } from '../core/errors.ts';
+import { currentPerson } from '../core/schemas.ts';
 import { joinWords } from '../core/text.ts';
 import type { Tables } from '../store/tables.ts';
 import { findRows, type Target } from '../store/writes/references.ts';
@@ -45,14 +46,15 @@ const targets = {
 type IncludesProject = (archived: 'false' | 'true' | 'any') => RawBuilder<boolean>;
 
 /**
- * Replaces keys of projects by ids. Rejects filters that no row can match, and people, groups and items that do not exist,
+ * Replaces keys of projects by ids, and `me` by the person who asks. Rejects filters that no row can match, and people, groups and items that do not exist,
  * because an empty list would mislead. `includesProject` differs for lists of a past day.
  */
 export async function resolveFilters<F extends object>(
-  db: Kysely<Tables>,
-  filters: F,
+  { database: { db }, actor }: Requester,
+  requested: F,
   includesProject: IncludesProject = isArchived,
 ): Promise<F> {
+  const filters = withCurrentPerson(requested, actor.user_id);
   const given: ListFilters = filters;
   rejectContradictions(given);
   for (const [name, target] of Object.entries(targets) as [keyof typeof targets, Target][])
@@ -62,6 +64,25 @@ export async function resolveFilters<F extends object>(
   const ids = await resolveProjects(db, project);
   if (archived !== 'any') await rejectLeftOut(db, ids, archived, includesProject(archived));
   return { ...filters, project: ids };
+}
+
+/** Who asks, and what they see. */
+type Requester = { database: { db: Kysely<Tables> }; actor: { user_id: string | null } };
+
+/** Replaces `me` in filters of people by the user id. */
+function withCurrentPerson<F extends object>(filters: F, user_id: string | null): F {
+  const isPerson = (name: string) => targets[name as keyof typeof targets] === personResource;
+  const replaced = Object.entries(filters)
+    .filter(([name, value]) => isPerson(name) && [value].flat().includes(currentPerson))
+    .map(([name, value]) => {
+      if (user_id === null) {
+        const detail = 'Nobody has signed in, so `me` stands for nobody. Use a user id.';
+        throw invalidParameter(name, detail);
+      }
+      const ids = [value].flat().map((id) => (id === currentPerson ? user_id : id));
+      return [name, Array.isArray(value) ? [...new Set(ids)] : user_id];
+    });
+  return replaced.length === 0 ? filters : { ...filters, ...Object.fromEntries(replaced) };
 }
 
 /** Rejects a filter if `archived` leaves out all projects that it names. */

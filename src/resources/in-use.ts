@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { inUse } from '../core/errors.ts';
-import { grants } from '../store/keys/scopes.ts';
+import { grants } from '../core/scopes.ts';
 import type { Tables } from '../store/tables.ts';
 import type { Change } from '../store/writes/change.ts';
 import { findReferrers, type Reference } from '../store/writes/references.ts';

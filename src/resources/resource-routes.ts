@@ -4,6 +4,7 @@ import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Moment } from '../core/clock.ts';
 import type { ProblemCode } from '../core/errors.ts';
 import { NoContent, Strict } from '../core/schemas.ts';
+import type { Scope } from '../core/scopes.ts';
 import { capitalized, withArticle } from '../core/text.ts';
 import type { WriteWorkload } from '../database/open.ts';
 import type { Access } from '../http/auth/auth.ts';
@@ -19,7 +20,6 @@ import type { Tables } from '../store/tables.ts';
 import type { Change } from '../store/writes/change.ts';
 import { historyList } from './history/queries.ts';
 import { HistoryEntry } from './history/schema.ts';
-import type { Scope } from './keys/schema.ts';
 import { type Listing, listRoute } from './list-route.ts';
 
 /** The description of a kind of resource for its routes. */

@@ -63,7 +63,7 @@ onBothEngines('each kind of resource', (start) => {
         if (kind !== 'view') {
           const history = await service.list(`${path}/history`, key);
           const [[field, to] = []] = Object.entries(change);
-          assert.deepEqual(pluck(history, 'field', 'to', 'reason', 'key_name').slice(1), [
+          assert.deepEqual(pluck(history, 'field', 'to', 'reason', 'actor.name').slice(1), [
             [field, to, reason, 'all'],
           ]);
         }

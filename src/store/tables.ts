@@ -4,11 +4,17 @@ import type { Tables } from '../database/tables.ts';
 import { columnsOf, Hash, type RowOf, Sequence, type Table } from '../resources/descriptor.ts';
 import { resources } from '../resources/descriptors.ts';
 import { HistoryEntry } from '../resources/history/schema.ts';
+import { Passkey } from '../resources/passkeys/schema.ts';
 import { riskResource } from '../resources/risks/schema.ts';
 import { Delivery } from '../resources/webhooks/schema.ts';
 
-/** Null until people can sign in. */
-const actor = { actor_user_id: OrNull(Id('person')) };
+/** Who made a change: a person, a key, a person by a key of theirs, or the service itself. */
+const actor = {
+  actor_user_id: OrNull(Id('person')),
+  key_id: OrNull(Id('key')),
+  // The name of the person or key at that time.
+  key_name: Line(),
+};
 
 /** The tables that are no resources. A table comes after the tables that it refers to. */
 const others = {
@@ -34,8 +40,6 @@ const others = {
       also: Type.Array(Line()),
       at: Time(),
       ...actor,
-      key_id: OrNull(Id('key')),
-      key_name: Line(),
       subject_type: Line(),
       subject_id: Line(),
       subject_key: OrNull(Line()),
@@ -44,13 +48,13 @@ const others = {
       data: Type.Unknown(),
       previous: Type.Unknown(),
     },
-    references: { actor_user_id: 'people', key_id: 'keys' },
+    references: { key_id: 'keys' },
     visible: 'derived',
   },
   /** Append-only: one row per changed field. */
   history: {
-    columns: columnsOf(HistoryEntry, [], { subject_id: Line(), ...actor }),
-    references: { actor_user_id: 'people', key_id: 'keys' },
+    columns: columnsOf(HistoryEntry, ['actor'], { subject_id: Line(), ...actor }),
+    references: { key_id: 'keys' },
     visible: 'derived',
   },
   webhook_deliveries: {
@@ -83,7 +87,51 @@ const internal = {
   idempotency: {
     columns: { id: Line(), request_hash: Hash, response: Type.Unknown(), created_at: Time() },
   },
-} as const;
+  /** The hash of a password is in the PHC string format: see `resources/passwords/hash.ts`. */
+  passwords: { columns: { user_id: Id('person'), hash: Type.String(), set_at: Time() } },
+  passkeys: {
+    columns: columnsOf(Passkey, [], {
+      user_id: Id('person'),
+      credential_id: Type.String(),
+      public_key: Type.String(),
+      counter: Sequence,
+      transports: Type.Array(Line()),
+    }),
+  },
+  /** The accounts of people at the identity provider. */
+  identities: {
+    columns: { issuer: Type.String(), subject: Type.String(), user_id: Id('person'), created_at: Time() },
+  },
+  /** Links that work once: an invitation, or the link that the first start prints. */
+  links: {
+    columns: {
+      hash: Hash,
+      purpose: OneOf(['invitation', 'sign_in']),
+      user_id: OrNull(Id('person')),
+      key_id: OrNull(Id('key')),
+      created_at: Time(),
+      expires_at: Time(),
+    },
+    isTemporary: true,
+  },
+  /** What a browser must return to sign in: the state of the identity provider, or the challenge of a passkey. */
+  challenges: {
+    columns: {
+      hash: Hash,
+      purpose: OneOf(['oidc', 'passkey', 'new_passkey']),
+      data: Type.Unknown(),
+      expires_at: Time(),
+    },
+    isTemporary: true,
+  },
+  /** The sign-out notices of the identity provider that were processed, so that none is used twice. */
+  logout_tokens: { columns: { hash: Hash, expires_at: Time() }, isTemporary: true },
+  /** Failed attempts to sign in to an account, whether or not it exists. */
+  sign_in_failures: {
+    columns: { account: Hash, failures: Type.Integer(), last_at: Time() },
+    isTemporary: true,
+  },
+} as const satisfies Record<string, Pick<Table, 'columns' | 'isTemporary'>>;
 
 type Resource = (typeof resources)[number];
 
@@ -121,10 +169,13 @@ declare module '../database/tables.ts' {
 
 export type { Tables } from '../database/tables.ts';
 
-const all: Record<string, { columns: TProperties }> = { ...tables, ...internal, data_versions };
+const all: Record<string, Pick<Table, 'columns' | 'isTemporary'>> = { ...tables, ...internal, data_versions };
 
-/** Every table, for backups. */
+/** Every table, a table after those that it refers to. */
 export const allTables = Object.keys(all) as (keyof Tables)[];
+
+/** The tables that backups contain. */
+export const backupTables = allTables.filter((table) => !all[table]?.isTemporary);
 
 /** The schema of each column that is written. */
 export const columnSchemas = (table: keyof Tables): TProperties => all[table]?.columns ?? {};

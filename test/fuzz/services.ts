@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import { type Clock, momentOf } from '../../src/core/clock.ts';
+import { type Scope, scopes } from '../../src/core/scopes.ts';
 import { createKey, revokeKey } from '../../src/resources/keys/queries.ts';
-import { type Scope, scopes } from '../../src/resources/keys/schema.ts';
 import { type Engine, startTestService } from '../service.ts';
 import type { Target } from './target.ts';
 

@@ -6,8 +6,8 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { startService } from '../../src/commands/serve.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { type Scope, scopes } from '../../src/core/scopes.ts';
 import { createKey, revokeKey } from '../../src/resources/keys/queries.ts';
-import { type Scope, scopes } from '../../src/resources/keys/schema.ts';
 import { launchBrowser } from '../../test/browser.ts';
 import { demoDatabase, migratedDatabase, type TestDatabase } from '../../test/databases.ts';
 

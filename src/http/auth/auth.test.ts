@@ -4,10 +4,9 @@ import { onSqlite, type TestService } from '../../../test/service.ts';
 import { createApp } from '../../app.ts';
 import { readConfig } from '../../config.ts';
 import { momentOf, systemClock } from '../../core/clock.ts';
+import { grants, scopes } from '../../core/scopes.ts';
 import { createKey, revokeKey } from '../../resources/keys/queries.ts';
-import { scopes } from '../../resources/keys/schema.ts';
-import { grants } from '../../store/keys/scopes.ts';
-import { newSecret } from '../../store/keys/secret.ts';
+import { newSecret } from '../../store/access/secret.ts';
 import { openDatabase } from '../../store/open.ts';
 import type { Access } from './auth.ts';
 
@@ -28,7 +27,9 @@ onSqlite('access', (start) => {
     );
 
     for (const { method, path, access } of routes) {
-      const status = async (key?: string) => (await service.call(method, path, key)).status;
+      const sameOrigin = { 'sec-fetch-site': 'same-origin' };
+      const status = async (key?: string) =>
+        (await service.call(method, path, key, undefined, sameOrigin)).status;
       const opened = (response: number) => ![401, 403].includes(response);
       const name = `${method} ${path}`;
       if (access === 'public') {
@@ -39,7 +40,7 @@ onSqlite('access', (start) => {
         assert.equal(await status(key), 401, `${name} with ${key}`);
       }
       for (const { scope, key } of single) {
-        const allowed: boolean = access === 'any key' || grants([scope], access);
+        const allowed: boolean = access !== 'person' && (access === 'any' || grants([scope], access));
         const response = await service.call(method, path, key);
         // Routes that affect all projects reject a limited key with a code of their own.
         const isOpened = opened(response.status) || response.body?.code === 'key_limited';
@@ -93,15 +94,20 @@ test('a route that declares no access stops the service from starting', async ()
 });
 
 function routesOf({ app }: TestService): Route[] {
-  const paths = app.swagger().paths as Record<string, Record<string, { security: { key: Access[] }[] }>>;
+  const paths = app.swagger().paths as Record<string, Record<string, { security: { key?: Access[] }[] }>>;
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, { security }]) => ({
       // A HEAD request gets the same status from the stream, which has no end.
       method: path === '/v1/events/stream' ? 'HEAD' : method.toUpperCase(),
       path: path.replace('{project_id}', 'NOPE').replace(/\{\w+\}/g, 'nothing'),
-      access: security.length === 0 ? 'public' : (security[0]?.key[0] ?? 'any key'),
+      access: accessOf(security),
     })),
   );
+}
+
+function accessOf([first]: { key?: Access[] }[]): Access {
+  if (!first) return 'public';
+  return first.key ? (first.key[0] ?? 'any') : 'person';
 }
 
 async function deadKeys({ database }: TestService) {

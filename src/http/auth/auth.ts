@@ -1,23 +1,26 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest, preHandlerHookHandler } from 'fastify';
-import { networkReader } from '../../core/addresses.ts';
 import type { Moment } from '../../core/clock.ts';
 import { keyLimited, Problem } from '../../core/errors.ts';
+import { networkReader } from '../../core/network/addresses.ts';
 import { parameterScope } from '../../core/schemas.ts';
-import type { Key, Scope } from '../../resources/keys/schema.ts';
-import { grants, insufficientScope } from '../../store/keys/scopes.ts';
-import { looksLikeSecret } from '../../store/keys/secret.ts';
+import { grants, insufficientScope, type Scope } from '../../core/scopes.ts';
+import type { Actor } from '../../store/access/actors.ts';
+import { looksLikeSecret } from '../../store/access/secret.ts';
 import { scopeToProjects } from '../../store/project-scope.ts';
 import { varyOn } from '../response/headers.ts';
-import { isSameOrigin, sessionSecret } from './cookie.ts';
-import { createKeyCache } from './key-cache.ts';
-import { createKeyUsage } from './key-usage.ts';
-import { keyLimits, rateLimiter, tooManyRequests } from './rate-limits.ts';
+import { createActorCache } from './actor-cache.ts';
+import { isSameOrigin, isSessionToken, sessionCookie } from './cookie.ts';
+import { actorLimits, rateLimiter, tooManyRequests } from './rate-limits.ts';
+import { createUsage } from './usage.ts';
 
-/** The permission a route requires: a scope, any valid key, or none. Every route declares it. */
-export type Access = Scope | 'any key' | 'public';
+/**
+ * The permission a route requires: a scope, any valid key or session, a person who has signed in, or none. Every route
+ * declares it.
+ */
+export type Access = Scope | 'any' | 'person' | 'public';
 
-/** Requires a key with access to the route. A route that declares no access stops the service from starting. */
+/** Requires a key or session with access to the route. A route that declares no access stops the service from starting. */
 export function installAuth(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, url, config }) => {
     if (!config?.access)
@@ -26,16 +29,19 @@ export function installAuth(app: FastifyInstance): void {
   requireParameterScopes(app);
 
   app.decorate(
-    'keyUsage',
-    createKeyUsage(app.database, (error) => app.log.warn(error)),
+    'usage',
+    createUsage(app.database, (error) => app.log.warn(error)),
   );
   // `onClose` hooks run in reverse order, so this one runs before the database is closed.
-  app.addHook('onClose', () => app.keyUsage.flush());
+  app.addHook('onClose', () => app.usage.flush());
 
-  app.decorate('keyCache', createKeyCache(app.database));
-  app.decorate('keyLimits', keyLimits(app.config));
+  app.decorate('sessionCookie', sessionCookie(app));
+  app.decorate('secretOf', secretReader(app));
+  app.decorate('actorCache', createActorCache(app.database));
+  app.decorate('actorLimits', actorLimits(app.config));
+  app.decorate('failedAttempts', createFailedAttempts(app));
   app.decorate('authenticate', createAuthentication(app));
-  // Responses depend on the key, so shared caches must not store them and browsers must revalidate them.
+  // Responses depend on the actor, so shared caches must not store them and browsers must revalidate them.
   const privateHeaders = {
     'cache-control': 'private, no-cache',
     vary: varyOn(app.config, 'authorization', 'cookie', 'accept'),
@@ -47,25 +53,48 @@ export function installAuth(app: FastifyInstance): void {
     const access = request.routeOptions.config.access ?? 'public';
     if (access === 'public') return;
     reply.headers(privateHeaders);
-    rejectWithoutKey(request);
-    const key = await app.authenticate(request, bearerToken(request.headers) ?? '');
-    request.actor = key;
-    request.database = scopeToProjects(app.database, key.project_ids, reply.elapsedTime);
-    app.keyUsage.recordUse(key, request.moment);
-    const charge = app.keyLimits.charge(key, Date.parse(request.moment.now));
-    if (!charge.isAllowed) throw tooManyRequests('This key has sent too many requests.', charge);
+    rejectWithoutSecret(request);
+    const actor = await app.authenticate(request, app.secretOf(request.headers) ?? '');
+    request.actor = actor;
+    request.database = scopeToProjects(app.database, actor.project_ids, reply.elapsedTime);
+    app.usage.recordUse(actor, request.moment);
+    const charge = app.actorLimits.charge(actor, Date.parse(request.moment.now));
+    if (!charge.isAllowed) throw tooManyRequests('You have sent too many requests.', charge);
     reply.headers(charge.headers);
-    if (access !== 'any key' && !hasAccess(key, access)) throw lacksScope(access);
-    const { requiresUnrestrictedKey: why } = request.routeOptions.config;
-    if (why !== undefined && key.project_ids !== null) throw keyLimited(why);
+    assertAccess(request, actor, access);
   });
 
   app.addHook('onSend', (request, reply, payload, done) => {
     if (reply.statusCode === 304 && request.actor) {
-      reply.headers(app.keyLimits.refund(request.actor, Date.parse(request.moment.now)).headers);
+      reply.headers(app.actorLimits.refund(request.actor, Date.parse(request.moment.now)).headers);
     }
     done(null, payload);
   });
+}
+
+/** How long after signing in a person may change how they sign in, without signing in again. */
+const recentMinutes = 15;
+
+function assertAccess({ routeOptions, moment }: FastifyRequest, actor: Actor, access: Access): void {
+  const { requiresUnrestrictedKey: why, requiresRecentSignIn } = routeOptions.config;
+  if (access === 'person') assertPerson(actor);
+  else if (!hasAccess(actor, access)) throw lacksScope(access as Scope);
+  if (why !== undefined && actor.project_ids !== null) throw keyLimited(why);
+  if (requiresRecentSignIn) assertRecentSignIn(actor, moment);
+}
+
+function assertPerson({ session, user_id }: Actor): void {
+  if (session !== null && user_id !== null) return;
+  const detail = 'Only a person who has signed in can do this. A key cannot, whatever its scopes.';
+  throw new Problem('person_required', detail);
+}
+
+/** Throws unless the person has signed in a short time ago. A browser that was left open must not be enough. */
+export function assertRecentSignIn({ session }: Actor, { now }: Moment): void {
+  const age = Date.parse(now) - Date.parse(session?.created_at ?? '');
+  if (age <= recentMinutes * 60_000) return;
+  const detail = `You signed in more than ${recentMinutes} minutes ago. Sign in again to continue.`;
+  throw new Problem('sign_in_again', detail);
 }
 
 /** Query parameters with a scope in their schema reveal data of another area, so they need it as well. */
@@ -88,66 +117,102 @@ function requireParameterScopes(app: FastifyInstance): void {
   });
 }
 
-/** Rejects a request without a key, and a write with a session cookie that a page on another site triggered (CSRF). */
-function rejectWithoutKey(request: FastifyRequest): void {
+/** Rejects a request without a key or session, and a write with a session that a page on another site triggered (CSRF). */
+function rejectWithoutSecret(request: FastifyRequest): void {
   const { authorization } = request.headers;
   const hasOtherScheme = authorization !== undefined && !/^Bearer\b/i.test(authorization);
-  if (hasOtherScheme || (authorization === undefined && bearerToken(request.headers) === undefined)) {
+  if (
+    hasOtherScheme ||
+    (authorization === undefined && request.server.secretOf(request.headers) === undefined)
+  ) {
     const [scheme = ''] = /^(Basic|Digest|Negotiate|Token|ApiKey)\b/i.exec(authorization ?? '') ?? [];
     const advice = 'Send an API key: `Authorization: Bearer <API_KEY>`.';
     throw new Problem('unauthenticated', scheme ? `\`${scheme}\` is not supported. ${advice}` : advice, {
       headers: { 'www-authenticate': 'Bearer realm="muster"' },
     });
   }
-  if (authorization !== undefined) return;
-  if (!['GET', 'HEAD'].includes(request.method) && !isSameOrigin(request)) {
-    const detail =
-      'Only pages of this service can make changes with the session cookie. Send the key in a header.';
-    throw new Problem('cross_origin', detail);
-  }
+  if (authorization !== undefined || ['GET', 'HEAD'].includes(request.method)) return;
+  assertSameOrigin(request);
 }
 
-/**
- * Finds the valid key with a secret, and counts failed authentications by network. A valid key always works from any
- * address: many people may share an address, and one of them must not lock out the rest.
- */
-function createAuthentication({ config, database, organizationClock, keyCache }: FastifyInstance) {
+/** Throws unless a page of this service sent the request. */
+export function assertSameOrigin(request: FastifyRequest): void {
+  if (isSameOrigin(request)) return;
+  throw new Problem(
+    'cross_origin',
+    'Only pages of this service can sign in, sign out or make changes in a session. Programs send a key in a header.',
+  );
+}
+
+/** Counts failed attempts by network and returns the error to send. */
+function createFailedAttempts({ config }: FastifyInstance) {
   const failures = rateLimiter('address');
   const networkOfClient = networkReader(config.trust_proxy);
-  const reject = ({ raw, moment }: FastifyRequest, error: string): Problem => {
+  return ({ raw, moment }: FastifyRequest, error: string): Problem => {
     const charge = failures.charge(networkOfClient(raw), config.failed_auth_limit, Date.parse(moment.now));
     return charge.isAllowed
       ? invalidToken(error, charge.headers)
       : tooManyRequests('Too many failed authentication attempts from your address.', charge);
   };
-  return async (request: FastifyRequest, secret: string): Promise<Key> => {
-    if (!looksLikeSecret(secret)) throw reject(request, "That key isn't valid. Check it for typing errors.");
+}
+
+/**
+ * Finds who has a key or session. A valid one always works from any address: many people may share an address, and one of
+ * them must not lock out the rest.
+ */
+function createAuthentication(app: FastifyInstance) {
+  const { config, database, organizationClock, actorCache, failedAttempts } = app;
+  const idleMs = config.session_idle_days * 86_400_000;
+  return async (request: FastifyRequest, secret: string): Promise<Actor> => {
+    const isSession = isSessionToken(secret);
+    if (!isSession && !looksLikeSecret(secret))
+      throw failedAttempts(request, "That key isn't valid. Check it for typing errors.");
     const versions = await database.versions();
     if (!organizationClock.isCurrent(versions)) {
       await organizationClock.refresh(versions);
       request.moment = organizationClock.clock();
     }
-    const key = await keyCache.find(secret, versions, request.moment);
-    if (!key) throw reject(request, "That key isn't valid.");
-    const error = keyError(key, request.moment);
-    if (error !== undefined) throw reject(request, error);
-    return key;
+    const find = (isAgain?: boolean) => actorCache.find(secret, versions, request.moment, isAgain);
+    let actor = await find();
+    // Another instance may have seen the session since it was cached.
+    if (actor?.session && actorError(actor, request.moment, idleMs) !== undefined) actor = await find(true);
+    const error = actor
+      ? actorError(actor, request.moment, idleMs)
+      : isSession
+        ? signedOut
+        : "That key isn't valid.";
+    if (!actor || error !== undefined) throw failedAttempts(request, error ?? signedOut);
+    return actor;
   };
 }
 
-/** Reads the secret from the `Authorization` header or, in a signed-in browser, from the session cookie. */
-export const bearerToken = ({ authorization, cookie }: IncomingHttpHeaders): string | undefined =>
-  authorization === undefined ? sessionSecret(cookie) : /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1];
+const signedOut = 'You are signed out. Sign in again.';
 
-/** The reason why a key no longer works; undefined while it does. */
-export function keyError({ revoked_at, expires_at }: Key, { now }: Moment): string | undefined {
-  if (revoked_at !== null) return 'That key has been revoked. Ask for a new one.';
+/**
+ * Reads the key from the `Authorization` header or, in a browser that is signed in, the token from its cookie. Neither
+ * works in the place of the other: a token in a header could be sent by scripts, a key in a cookie would outlive a session.
+ */
+const secretReader =
+  ({ sessionCookie }: FastifyInstance) =>
+  ({ authorization, cookie }: IncomingHttpHeaders): string | undefined => {
+    if (authorization === undefined) return sessionCookie.read(cookie);
+    const secret = /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1];
+    return secret?.startsWith('mss_') ? '' : secret;
+  };
+
+/** The reason why a key or session does not work now; undefined if it does. */
+export function actorError(actor: Actor, { now, today }: Moment, idleMs: number): string | undefined {
+  const { ended, expires_at, end_on, session } = actor;
+  if (ended !== null) return ended;
   if (expires_at !== null && expires_at <= now) return 'That key has expired. Ask for a new one.';
-  return undefined;
+  if (end_on !== null && end_on < today) return `Your access ended on ${end_on}, your last day.`;
+  if (session === null) return undefined;
+  const isIdle = session.last_seen_at < now && Date.parse(now) - Date.parse(session.last_seen_at) >= idleMs;
+  return session.expires_at <= now || isIdle ? signedOut : undefined;
 }
 
-export const hasAccess = ({ scopes }: Key, access: Access): boolean =>
-  access === 'any key' || access === 'public' || grants(scopes, access);
+export const hasAccess = ({ scopes }: Pick<Actor, 'scopes'>, access: Access): boolean =>
+  access === 'any' || access === 'public' || (access !== 'person' && grants(scopes, access));
 
 const invalidToken = (detail: string, headers: Record<string, string>) =>
   new Problem('unauthenticated', detail, {
@@ -158,4 +223,4 @@ const invalidToken = (detail: string, headers: Record<string, string>) =>
   });
 
 const lacksScope = (scope: Scope) =>
-  insufficientScope(`This requires the scope ${scope}. GET /v1/me shows the scopes of your key.`, [scope]);
+  insufficientScope(`This requires the scope ${scope}. GET /v1/me shows the scopes that you have.`, [scope]);

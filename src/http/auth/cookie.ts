@@ -1,29 +1,60 @@
 import type { FastifyRequest } from 'fastify';
+import { looksLikeSecret } from '../../store/access/secret.ts';
 
-const name = 'muster_session';
+/**
+ * The name of a cookie. The prefixes let browsers reject one that was set by another host, or without https. A cookie of
+ * one path cannot have the stricter prefix.
+ */
+const nameOf = (name: string, { protocol, pathname }: URL) =>
+  protocol === 'https:' ? `${pathname === '/' ? '__Host-' : '__Secure-'}${name}` : name;
 
-/** Reads the key of a signed-in browser from its session cookie. */
-export function sessionSecret(header: string | undefined): string | undefined {
-  for (const pair of header?.split(';') ?? []) {
-    const [cookie, value] = pair.split('=').map((part) => part.trim());
-    if (cookie === name) return value;
-  }
-  return undefined;
+/** A cookie that scripts cannot read, of the host and path of the service. */
+export function createCookie(baseUrl: string, base: string, sameSite: 'Strict' | 'Lax') {
+  const url = new URL(baseUrl);
+  const name = nameOf(base, url);
+  const attributes = [`Path=${url.pathname}`, 'HttpOnly', `SameSite=${sameSite}`];
+  if (url.protocol === 'https:') attributes.push('Secure');
+  const set = (value: string, lifetime: string) => [`${name}=${value}`, ...attributes, lifetime].join('; ');
+  return {
+    /** The value in the `Cookie` header. */
+    read(header: string | undefined): string | undefined {
+      for (const pair of header?.split(';') ?? []) {
+        const at = pair.indexOf('=');
+        if (pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
+      }
+      return undefined;
+    },
+    /** The `Set-Cookie` header that sets it until a time. */
+    set: (value: string, expires_at: string) => set(value, `Expires=${new Date(expires_at).toUTCString()}`),
+    /** The `Set-Cookie` header that deletes it. */
+    end: () => set('', 'Max-Age=0'),
+  };
 }
 
-/** A session cookie, or one that expires with the key. Scripts cannot read it. */
-export const sessionCookie = (baseUrl: string, secret: string, expires_at: string | null) =>
-  cookie(baseUrl, secret, expires_at && `Expires=${new Date(expires_at).toUTCString()}`);
+type Cookie = ReturnType<typeof createCookie>;
 
-export const endedSession = (baseUrl: string) => cookie(baseUrl, '', 'Max-Age=0');
-
-function cookie(baseUrl: string, value: string, lifetime: string | null): string {
-  const { protocol, pathname } = new URL(baseUrl);
-  const secure = protocol === 'https:' && 'Secure';
-  return [`${name}=${value}`, `Path=${pathname}`, 'HttpOnly', 'SameSite=Strict', secure, lifetime]
-    .filter(Boolean)
-    .join('; ');
+/** The cookie with the token of a session. The URL of the service is known only after it listens. */
+export function sessionCookie(app: { baseUrl: string }): Cookie {
+  let cached: { baseUrl: string; cookie: Cookie } | undefined;
+  const current = () => {
+    const { baseUrl } = app;
+    if (cached?.baseUrl !== baseUrl)
+      cached = { baseUrl, cookie: createCookie(baseUrl, 'muster_session', 'Strict') };
+    return cached.cookie;
+  };
+  return {
+    /** Ignores anything but a session token: a key works only in a header. */
+    read(header) {
+      const value = header === undefined ? undefined : current().read(header);
+      return value?.startsWith('mss_') ? value : undefined;
+    },
+    set: (token, expires_at) => current().set(token, expires_at),
+    end: () => current().end(),
+  };
 }
+
+/** Whether a token can be that of a session. */
+export const isSessionToken = (token: string) => looksLikeSecret(token, 'session');
 
 /**
  * Checks that a page of this service sent the request. Browsers send `Sec-Fetch-Site` only over HTTPS or to localhost;

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { grants, type Scope, scopes } from '../../core/scopes.ts';
 import { type SubjectType, subjects } from '../../resources/events/schema.ts';
-import { type Scope, scopes } from '../../resources/keys/schema.ts';
 import { type ViewedList, viewScopes } from '../../resources/views/schema.ts';
 import { createTest } from '../../resources/webhooks/deliveries.ts';
-import { grants } from '../../store/keys/scopes.ts';
 import { type TableName, tableNames } from '../../store/tables.ts';
 import { bySystem } from '../../store/writes/change.ts';
 
@@ -101,12 +100,15 @@ type Operation = {
 /** All operations that need a key, from the document that is generated from the routes. */
 function operationsOf({ app }: TestService): Operation[] {
   const { paths } = app.swagger() as unknown as {
-    paths: Record<string, Record<string, Operation & { security: { key: Scope[] }[] }>>;
+    paths: Record<string, Record<string, Operation & { security: { key?: Scope[] }[] }>>;
   };
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) => {
       const [security] = operation.security;
-      return security ? [{ ...operation, method: method.toUpperCase(), path, access: security.key[0] }] : [];
+      // Without a key it is public, or for people only: see `access-matrix.test.ts`.
+      return security?.key
+        ? [{ ...operation, method: method.toUpperCase(), path, access: security.key[0] }]
+        : [];
     }),
   );
 }
@@ -212,6 +214,10 @@ async function createDataset(service: TestService, key: string) {
     ).id;
   const views = [await view('risks'), await view('personnel')] as const;
   const { id: storedKey } = await make('/v1/keys', { name: 'stored', scopes: ['keys.read'] });
+  const member = (await make('/v1/personnel', { name: 'member', email: 'member@example.com' }))
+    .user_id as string;
+  await service.call('PUT', `/v1/personnel/${member}/access`, key, { scopes: ['projects.read'] });
+  const session = await service.signIn(member);
   const webhook = await make('/v1/webhooks', { url: 'https://example.com/', types: ['*'] });
   const delivery = await service.database.write(async (db) => {
     const test = await createTest(db, webhook, bySystem(service.app.clock()), service.origin);
@@ -241,6 +247,8 @@ async function createDataset(service: TestService, key: string) {
     key: storedKey as string,
     webhook: webhook.id as string,
     delivery,
+    member,
+    session: session.id,
     limitedKeys,
   };
 }
@@ -256,6 +264,7 @@ function requestsOf({ operationId, path, requestBody }: Operation, dataset: Data
   const { used, heir, spare, inactive } = dataset.person;
   const { group, spareGroup, projectKey, risk, issue, task } = dataset;
   const asSpare = { user_id: spare };
+  const ofMember = { ids: { user_id: dataset.member } };
   const csv = (header: string, row: string) => ({ body: `${header}\n${row}\n` });
   const owner = (text: string) => csv('title,owner', `projectmark new,${text}`);
   const across = [csv('project,title', `${projectKey},new`)];
@@ -331,6 +340,11 @@ function requestsOf({ operationId, path, requestBody }: Operation, dataset: Data
     createView: ['risks', 'personnel'].map((list) => ({
       body: { list, name: 'new', query: 'sort=name' },
     })),
+    getAccess: [ofMember],
+    listAccessHistory: [ofMember],
+    setAccess: [{ ...ofMember, body: { scopes: ['keys.read'] } }],
+    deleteAccess: [ofMember],
+    invitePerson: [ofMember],
     createKey: [{ body: { name: 'new', scopes: ['keys.read'] } }],
     updateKey: [{ body: { name: 'new' } }],
     rotateKey: [{ body: {} }],
@@ -356,6 +370,7 @@ function withIds(path: string, dataset: Dataset, ids: Ids = {}): string {
     'tasks/{id}': dataset.task,
     'groups/{id}': ids.group ?? dataset.group,
     'keys/{id}': dataset.key,
+    'sessions/{id}': dataset.session,
     'webhooks/{id}': dataset.webhook,
     'deliveries/{delivery_id}': dataset.delivery,
     'views/{id}': ids.view ?? dataset.views[0],
@@ -386,6 +401,8 @@ const areaOfTable: Partial<Record<TableName, Area>> = {
   comments: 'projects',
   settings: 'keys',
   keys: 'keys',
+  access: 'keys',
+  sessions: 'keys',
   webhooks: 'events',
   webhook_deliveries: 'events',
 };
@@ -395,7 +412,7 @@ const areaOfScope = (scope: Scope) => scope.split('.')[0] as Area;
 const areaOfId = (id: string): Area => {
   const prefix = id.slice(0, 3);
   if (['usr', 'grp'].includes(prefix)) return 'personnel';
-  if (prefix === 'key') return 'keys';
+  if (['key', 'acc'].includes(prefix)) return 'keys';
   return prefix === 'whk' ? 'events' : 'projects';
 };
 
@@ -412,8 +429,10 @@ function areaOf(table: TableName, row: Record<string, unknown>): Area {
 /** The tables that contain data, in an order in which rows can be inserted. */
 const tableOrder = [
   'settings',
-  'keys',
   'people',
+  'access',
+  'keys',
+  'sessions',
   'groups',
   'memberships',
   'projects',
@@ -524,7 +543,8 @@ function foreignContent(text: string, granted: readonly Scope[]): string[] {
     .replace(/"instance":"[^"]*"/g, '')
     .replace(/“[^”]*”/g, '')
     .replace(/"project_ids":\[[^\]]*\]/g, '');
-  const readsPeople = grants(granted, 'personnel.read');
+  // Access names the people who have it.
+  const readsPeople = grants(granted, 'personnel.read') || grants(granted, 'keys.read');
   const readsProjects = grants(granted, 'projects.read');
   return [
     ...(readsProjects ? [] : [/projectmark/, /MARK/, /\b(?:prj|rsk|iss|tsk|cmt)_[0-9a-v]{26}/]),

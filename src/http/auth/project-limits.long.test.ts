@@ -29,7 +29,7 @@ onBothEngines('keys limited to projects', (start) => {
 
     // Use the keys once, because the first use changes `last_used_at`.
     await service.get('/v1/me', dataset.limited);
-    await service.app.keyUsage.flush();
+    await service.app.usage.flush();
     const alone = await ask();
     const hidden = await makeHidden(dataset);
     const together = await ask();

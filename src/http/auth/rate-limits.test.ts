@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { settableClock } from '../../../test/clock.ts';
 import { onSqlite, startTestService, type TestService, withKey } from '../../../test/service.ts';
-import { clientAddress, listNetworks, networkOf } from '../../core/addresses.ts';
-import { newSecret } from '../../store/keys/secret.ts';
+import { clientAddress, listNetworks, networkOf } from '../../core/network/addresses.ts';
+import { newSecret } from '../../store/access/secret.ts';
 import { burstOf, rateLimiter } from './rate-limits.ts';
 
 const noon = '2026-11-15T12:00:00.000Z';

@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts';
 import { Problem } from '../../core/errors.ts';
-import type { Key } from '../../resources/keys/schema.ts';
+import type { Actor } from '../../store/access/actors.ts';
 
 /** The decision about one request, and the rate limit headers of its response. */
 type RateLimitResult = { isAllowed: boolean; headers: Readonly<Record<string, string>> };
@@ -95,16 +95,17 @@ export function rateLimiter(name: string, maxTracked = 10_000) {
 const spentAt = ({ spent, spent_at }: Bucket, refillMs: number, now: number) =>
   Math.max(0, spent - Math.max(0, now - spent_at) / refillMs);
 
-/** Rate limits per key: the key's own limit or the default of the service. */
-export function keyLimits({ rate_limit }: Config) {
+/** Rate limits per key or person: the key's own limit or the default of the service. */
+export function actorLimits({ rate_limit }: Config) {
   const limiter = rateLimiter('key');
   return {
-    charge: (key: Key, now: number) => limiter.charge(key.id, limitOf(key, rate_limit), now),
-    refund: (key: Key, now: number) => limiter.refund(key.id, limitOf(key, rate_limit), now),
+    charge: (actor: Actor, now: number) => limiter.charge(actor.id, limitOf(actor, rate_limit), now),
+    refund: (actor: Actor, now: number) => limiter.refund(actor.id, limitOf(actor, rate_limit), now),
   };
 }
 
-export const limitOf = (key: Key, defaultLimit: number) => key.rate_limit ?? defaultLimit;
+export const limitOf = (actor: Pick<Actor, 'rate_limit'>, defaultLimit: number) =>
+  actor.rate_limit ?? defaultLimit;
 
 export const tooManyRequests = (what: string, { headers }: RateLimitResult) =>
   new Problem('rate_limited', `${what} Try again in ${headers['retry-after']} s.`, { headers });

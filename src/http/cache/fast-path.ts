@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Moment } from '../../core/clock.ts';
 import { createTurns } from '../../core/concurrency.ts';
 import type { Versions } from '../../database/versions.ts';
-import type { Key } from '../../resources/keys/schema.ts';
-import { bearerToken, hasAccess, keyError } from '../auth/auth.ts';
+import type { Actor } from '../../store/access/actors.ts';
+import { actorError, hasAccess } from '../auth/auth.ts';
 import { isProbe, type Readiness } from '../ops/health.ts';
 import { overloaded, unknownClient } from '../ops/load-shedding.ts';
 import { recordResponse, traceFields } from '../ops/logging.ts';
@@ -27,6 +27,7 @@ const maxTurnMs = 20;
  */
 export function installFastPath(app: FastifyInstance, readiness: Readiness): void {
   const turns = createTurns(maxTurnMs);
+  const idleMs = app.config.session_idle_days * 86_400_000;
   /** Requests without a key have turns of their own, so that no request with a key waits behind them. */
   const turnsWithoutKey = createTurns(maxTurnMs);
 
@@ -35,7 +36,7 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
     const { request, response, secret } = pending;
     // The client may have disconnected while the request waited for its turn or for the version check.
     if (response.closed) return undefined;
-    const client = app.keyCache.recentId(secret) ?? unknownClient;
+    const client = app.actorCache.recentId(secret) ?? unknownClient;
     if (isProbe(request.url) || app.load.admits(client)) {
       app.load.admit(request, response, client);
       return client;
@@ -58,11 +59,11 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
     inTurn((request, response) => {
       const start = performance.now();
       if (!isProbe(request.url)) app.tracing?.start(request, response);
-      const secret = bearerToken(request.headers);
+      const secret = app.secretOf(request.headers);
       const pending = { request, response, secret: secret ?? '', start };
       // Probes and malformed keys get a response without the database, so that they work while it is unavailable.
       if (isProbe(request.url)) return route(pending);
-      const isPlausible = secret !== undefined && app.keyCache.isPlausible(secret);
+      const isPlausible = secret !== undefined && app.actorCache.isPlausible(secret);
       // Many clients may ask for a large document at once.
       if (!isPlausible) return turnsWithoutKey.run(() => route(pending));
       if (!isEligible(request) || readiness.state !== 'ready') return route(pending);
@@ -128,14 +129,14 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
     const { request, response, secret } = pending;
     // The client has disconnected, so `close`, which ends a refresh, was emitted before.
     if (response.closed) return;
-    const key = app.keyCache.getCached(secret, snapshot.versions);
-    if (!key) {
+    const actor = app.actorCache.getCached(secret, snapshot.versions);
+    if (!actor) {
       enqueueMiss(pending);
       return;
     }
-    const name = cacheKey(request.url ?? '', request, key);
+    const name = cacheKey(request.url ?? '', request, actor);
     const cached = app.responseCache.find(name);
-    if (cached && sendCached(cached, pending, key, snapshot)) return;
+    if (cached && sendCached(cached, pending, actor, snapshot)) return;
     // A body that was never cached may be a stream, which is not, so do not wait for an identical request.
     if (!cached?.body || hasWaited) {
       enqueueMiss(pending);
@@ -155,24 +156,30 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
   function sendCached(
     cached: CachedResponse,
     { request, response, start }: PendingRequest,
-    key: Key,
+    actor: Actor,
     { versions, moment, now }: VersionSnapshot,
   ): boolean {
     if (!isFresh(cached, versions, moment)) return false;
     const isNotModified = matchIfNoneMatch(request.headers['if-none-match'], cached.etag) !== undefined;
     if (!isNotModified && cached.body === undefined) return false;
-    if (keyError(key, moment) !== undefined || !hasAccess(key, cached.access)) return false;
-    let charge = app.keyLimits.charge(key, now);
+    if (actorError(actor, moment, idleMs) !== undefined || !hasAccess(actor, cached.access)) return false;
+    let charge = app.actorLimits.charge(actor, now);
     if (!charge.isAllowed) return false;
-    if (isNotModified) charge = app.keyLimits.refund(key, now);
-    app.keyUsage.recordUse(key, moment);
+    if (isNotModified) charge = app.actorLimits.refund(actor, now);
+    app.usage.recordUse(actor, moment);
     const request_id = requestIdOf(request.headers);
     const status = isNotModified ? 304 : 200;
     const headers = [...(isNotModified ? cached.headersOf304 : cached.headers), 'x-request-id', request_id];
     for (const [header, value] of Object.entries(charge.headers)) headers.push(header, value);
     response.writeHead(status, headers).end(isNotModified ? undefined : cached.body);
     app.responseCache.hits++;
-    const logged = { method: 'GET', route: cached.route, status, ms: performance.now() - start, key: key.id };
+    const logged = {
+      method: 'GET',
+      route: cached.route,
+      status,
+      ms: performance.now() - start,
+      key: actor.id,
+    };
     recordResponse(app, app.log, logged, () => ({ request_id, ...traceFields(app, request) }));
     app.tracing?.end(request, { ...logged, isCached: true });
     return true;

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { dayKey, type Moment } from '../../core/clock.ts';
+import { currentPerson } from '../../core/schemas.ts';
 import { type Versions, versionOf } from '../../database/versions.ts';
-import type { Key } from '../../resources/keys/schema.ts';
+import type { Actor } from '../../store/access/actors.ts';
 import type { TableName } from '../../store/tables.ts';
 import type { Access } from '../auth/auth.ts';
 import { asBytes, etagWithoutEncoding } from '../response/compression.ts';
@@ -13,7 +14,7 @@ export type CacheDependencies = { reads: readonly TableName[]; version: number; 
 
 /** A response as it was sent, without the headers that differ between requests. */
 export type CachedResponse = CacheDependencies & {
-  /** The permission a key needs to get it. */
+  /** The permission that is needed to get it. */
   access: Access;
   route: string;
   /** The ETag of the uncompressed response; without a body, the ETag that the client sent. */
@@ -106,7 +107,8 @@ export function installResponseCache(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     const { statusCode, cacheDependencies } = reply;
     const isBuffered = typeof payload === 'string' || Buffer.isBuffer(payload);
-    if (!cacheDependencies || !(statusCode === 200 || statusCode === 304)) return done(null, payload);
+    if (!cacheDependencies || !(statusCode === 200 || statusCode === 304) || dependsOnPerson(request))
+      return done(null, payload);
     app.responseCache.misses++;
     const name = cacheKey(request.originalUrl, request, request.actor);
     if (statusCode === 304) storeNotModified(reply, name, cacheDependencies);
@@ -151,7 +153,7 @@ const withoutBody = (reply: FastifyReply, dependencies: CacheDependencies): Cach
 });
 
 const routeOf = ({ request: { routeOptions } }: FastifyReply) => ({
-  access: routeOptions.config.access ?? 'any key',
+  access: routeOptions.config.access ?? 'any',
   route: routeOptions.url ?? '',
 });
 
@@ -162,23 +164,29 @@ const sharedHeaders = (headers: ReturnType<FastifyReply['getHeaders']>) =>
 
 const perRequestHeaders = /^(x-request-id|ratelimit|ratelimit-policy|access-control-.*|date|connection)$/;
 
+/** Whether a filter asks for the current person, so that the same URL has another response for somebody else. */
+export const dependsOnPerson = ({ query }: Pick<FastifyRequest, 'query'>): boolean =>
+  Object.values(query as object).some(
+    (value) => value === currentPerson || (Array.isArray(value) && value.includes(currentPerson)),
+  );
+
 /** A cached response is as good as a new one if its data is at least as new as `versions`. */
 export const isFresh = ({ reads, version, day }: CacheDependencies, versions: Versions, now: Moment) =>
   version >= versionOf(versions, reads) && day === dayKey(now);
 
 /**
- * The cache key: URL, accepted formats and encodings, and the permissions of the API key. A response that depends on
- * anything else, such as the exact time or the identity of the key, declares no dependencies and is not cached.
+ * The cache key: URL, accepted formats and encodings, and what the key or person may do. A response that
+ * depends on anything else, such as the exact time or who asks, declares no dependencies and is not cached.
  */
-export const cacheKey = (url: string, { headers }: Pick<FastifyRequest, 'headers'>, key: Key) =>
-  `${url}\n${headers.accept}\n${headers['accept-encoding']}\n${permissionKey(key)}`;
+export const cacheKey = (url: string, { headers }: Pick<FastifyRequest, 'headers'>, actor: Actor) =>
+  `${url}\n${headers.accept}\n${headers['accept-encoding']}\n${permissionKey(actor)}`;
 
-const permissionKeys = new WeakMap<Key, string>();
-function permissionKey(key: Key): string {
-  const cached = permissionKeys.get(key);
+const permissionKeys = new WeakMap<Actor, string>();
+function permissionKey(actor: Actor): string {
+  const cached = permissionKeys.get(actor);
   if (cached !== undefined) return cached;
-  const text = `${key.scopes}\n${key.project_ids}`;
-  permissionKeys.set(key, text);
+  const text = `${actor.scopes}\n${actor.project_ids}`;
+  permissionKeys.set(actor, text);
   return text;
 }
 

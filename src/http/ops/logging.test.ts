@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { startMuster, temporaryFolder } from '../../../test/process.ts';
 import { sendRaw } from '../../../test/raw-http.ts';
-import { newSecret } from '../../store/keys/secret.ts';
+import { newSecret } from '../../store/access/secret.ts';
 
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
 

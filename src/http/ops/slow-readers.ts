@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { networkReader } from '../../core/addresses.ts';
+import { networkReader } from '../../core/network/addresses.ts';
 import { overloaded } from './load-shedding.ts';
 
 export type SlowReaders = ReturnType<typeof closeSlowReaders>;

@@ -7,7 +7,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { type Engine, freshDatabase } from '../../../test/databases.ts';
 import { mainFile, muster, startMuster, temporaryFolder } from '../../../test/process.ts';
 import { type Received, startReceiver } from '../../../test/receiver.ts';
-import { newSecret } from '../../store/keys/secret.ts';
+import { newSecret } from '../../store/access/secret.ts';
 
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
 const parent = '00f067aa0ba902b7';

@@ -1,7 +1,7 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { networkReader } from '../../core/addresses.ts';
 import { Problem } from '../../core/errors.ts';
+import { networkReader } from '../../core/network/addresses.ts';
 import { limits } from '../../core/schemas.ts';
 import { overloaded } from '../ops/load-shedding.ts';
 import { notRouted } from '../response/problems.ts';

@@ -15,7 +15,7 @@ import { readOpenapiFile } from './openapi-file.ts';
 const tags = resources.map(({ tag }) => tag) as (readonly [string, string])[];
 // Before webhooks, which send them.
 tags.splice(-1, 0, ['events', 'A log of all changes, to follow.']);
-tags.push(['service', 'The service, and the key in use.']);
+tags.push(['service', 'The service, and the key or person in use.']);
 
 const ProblemBody = Type.Object(
   {
@@ -62,7 +62,16 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
       },
       tags: tags.map(([name, description]) => ({ name, description })),
       components: {
-        securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key: `mst_…`.' } },
+        securitySchemes: {
+          key: { type: 'http', scheme: 'bearer', description: 'An API key: `mst_…`.' },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: 'muster_session',
+            description:
+              'A person who has signed in, in a browser. With https the name has the prefix `__Host-`.',
+          },
+        },
       },
     },
     transform: ({ schema, url, route }) => {
@@ -182,10 +191,12 @@ function needsBody({ content }: RequestBody, components: Record<string, unknown>
 const security = ({ config }: RouteOptions) =>
   config?.access === 'public' || !config?.access
     ? { security: [] }
-    : {
-        security: [{ key: config.access === 'any key' ? [] : [config.access] }],
-        ...(config.access !== 'any key' && { 'x-scope': config.access }),
-      };
+    : config.access === 'person'
+      ? { security: [{ session: [] }] }
+      : {
+          security: [{ key: config.access === 'any' ? [] : [config.access] }, { session: [] }],
+          ...(config.access !== 'any' && { 'x-scope': config.access }),
+        };
 
 /** A response is JSON; its schema or its route can add other media types. */
 function responsesOf({ config }: RouteOptions, response: Record<string, TSchema> = {}) {
@@ -211,7 +222,9 @@ function responsesOf({ config }: RouteOptions, response: Record<string, TSchema>
 function errorsOf({ method, config, schema }: RouteOptions) {
   const codes: ProblemCode[] = ['unavailable', 'internal', 'not_acceptable', 'malformed_request'];
   if (config?.access !== 'public') codes.push('unauthenticated', 'rate_limited');
-  if (config?.access !== 'public' && config?.access !== 'any key') codes.push('insufficient_scope');
+  if (config?.access === 'person') codes.push('person_required');
+  else if (config?.access !== 'public' && config?.access !== 'any') codes.push('insufficient_scope');
+  if (config?.requiresRecentSignIn) codes.push('sign_in_again');
   if (config?.requiresUnrestrictedKey || /^(personnel|projects)\.manage$/.test(config?.access ?? ''))
     codes.push('key_limited');
   const { params, querystring } = (schema ?? {}) as { params?: TSchema; querystring?: TSchema };

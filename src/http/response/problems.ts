@@ -13,7 +13,6 @@ import {
 } from '../../core/errors.ts';
 import { limits } from '../../core/schemas.ts';
 import { shortened } from '../../core/text.ts';
-import { bearerToken } from '../auth/auth.ts';
 import { recordReply } from '../ops/logging.ts';
 import { allowedMethods, writablePath } from '../request/allowed-methods.ts';
 import { hasLargeRest } from '../request/drain.ts';
@@ -87,7 +86,9 @@ export async function sendFrameworkError(error: FastifyError, request: FastifyRe
   reply.headers(server.responseHeaders(id, headers.origin));
   reply.raw.once('close', () => recordReply(request, reply, performance.now() - start));
   // Without a valid key it counts as a failed attempt, like other guesses.
-  const rejection = await server.authenticate(request, bearerToken(headers) ?? '').catch((reason) => reason);
+  const rejection = await server
+    .authenticate(request, server.secretOf(headers) ?? '')
+    .catch((reason) => reason);
   const isLimited = rejection instanceof Problem && rejection.code === 'rate_limited';
   return sendProblem(request, reply, isLimited ? rejection : problemOf(request, error));
 }

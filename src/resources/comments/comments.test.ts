@@ -23,9 +23,9 @@ onBothEngines('comments', (start, engine) => {
       assert.equal(created.status, 201, type);
       const location = new URL(created.headers.get('location') ?? '');
       assert.equal(location.pathname, `${path}/comments/${created.body.id}`);
-      const { subject_type, subject_id, author_name, edited_at, mentions } = created.body;
+      const { subject_type, subject_id, author, edited_at, mentions } = created.body;
       assert.deepEqual([subject_type, subject_id], [type, id]);
-      assert.deepEqual([author_name, edited_at, mentions], ['projects.manage', null, []]);
+      assert.deepEqual([author.name, edited_at, mentions], ['projects.manage', null, []]);
 
       minute = 5;
       const edited = await service.patch(location.pathname, key, {

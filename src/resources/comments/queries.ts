@@ -3,12 +3,13 @@ import { fieldError, invalidBody, notFound } from '../../core/errors.ts';
 import { idPattern, newId } from '../../core/ids.ts';
 import { jsonArrayOf, jsonObject, jsonTexts } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson } from '../../database/sql/rows.ts';
-import type { List } from '../../lists/list.ts';
+import type { List, RowsQuery } from '../../lists/list.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import { subjectOf } from '../../store/writes/events.ts';
 import { recordChanges, recordCreated, recordDeleted } from '../../store/writes/history.ts';
 import { deleteRow, insertRows, notBefore, updateRow } from '../../store/writes/rows.ts';
+import { actorJson } from '../history/queries.ts';
 import { assertNotArchived, assertWritable, type LockedProject } from '../projects/lock.ts';
 import {
   Comment,
@@ -28,10 +29,12 @@ export const commentList = ({ id }: CommentedResource): List => ({
   // The URL can contain the key of the project, which can change.
   reads: ['comments', 'people', 'projects'],
   order: { key: sql.ref('comments.id') },
-  from: (db) => db.selectFrom('comments'),
+  from: commentRows,
   id: sql.ref('comments.id'),
   matches: sql`comments.subject_id = ${id}`,
 });
+
+export const commentRows = (db: Kysely<Tables>): RowsQuery => db.selectFrom('comments');
 
 export async function getComment(
   db: Kysely<Tables>,
@@ -65,8 +68,9 @@ export async function createComment(
     subject_id,
     body,
     mentions: JSON.stringify(await mentionsIn(db, body)),
+    author_user_id: change.user_id,
     author_key_id: change.key_id,
-    author_name: change.key_name,
+    author_name: change.name,
     edited_at: null,
     ...newStamps(change.now),
   };
@@ -101,11 +105,19 @@ export async function deleteComment(
   await recordDeleted(db, commentSubject, current.id, current, change);
 }
 
-const commentJson = rowAsJson(Comment, 'comments', {
+/** The fields of a comment that are not simply a column. */
+export const commentJsonFields = {
+  author: actorJson('comments', {
+    user_id: 'author_user_id',
+    key_id: 'author_key_id',
+    name: 'author_name',
+  }),
   mentions: sql`(
     select ${jsonArrayOf(jsonObject({ user_id: sql.ref('people.user_id'), name: sql.ref('people.name') }), sql.ref('people.roster_key'))}
     from people where people.user_id in (select value from ${jsonTexts(sql.ref('comments.mentions'))}))`,
-});
+};
+
+const commentJson = rowAsJson(Comment, 'comments', commentJsonFields);
 
 const commentSubject = subjectOf(commentResource, () => commentJson);
 

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Id, Line, OneOf, OrNull, Reason, Strict, stamps, Text, Time, Writable } from '../../core/schemas.ts';
 import { columnsOf, describeResource } from '../descriptor.ts';
+import { Actor } from '../history/schema.ts';
 
 const commentedTypes = ['project', 'risk', 'issue', 'task'] as const;
 export type CommentedType = (typeof commentedTypes)[number];
@@ -22,8 +23,7 @@ export const Comment = Strict(
     mentions: Type.Array(Strict({ user_id: Id('person'), name: Line() }), {
       description: 'The mentioned people who are still on the roster, by name.',
     }),
-    author_key_id: OrNull(Id('key', { description: 'The key that wrote the comment.' })),
-    author_name: Line({ description: 'The name of that key when it wrote the comment.' }),
+    author: Actor,
     edited_at: OrNull(Time({ description: 'When the text was last changed; null if it never was.' })),
     ...stamps,
   },
@@ -46,12 +46,13 @@ export const commentResource = describeResource({
   table: 'comments',
   id: 'id',
   tag: ['comments', 'Comments on projects, risks, issues and tasks.'],
-  columns: columnsOf(Comment, [], {
+  columns: columnsOf(Comment, ['author'], {
     mentions: Type.Array(Id('person')),
-    // Null until people can sign in.
     author_user_id: OrNull(Id('person')),
+    author_key_id: OrNull(Id('key')),
+    author_name: Line(),
   }),
-  references: { project_id: 'projects', author_user_id: 'people', author_key_id: 'keys' },
+  references: { project_id: 'projects', author_key_id: 'keys' },
   visible: { project: 'project_id' },
   events: {
     scope: 'projects.read',

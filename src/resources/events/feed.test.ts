@@ -7,7 +7,7 @@ import type { KyselyPlugin } from 'kysely';
 import { settableClock } from '../../../test/clock.ts';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
 import type { Database } from '../../database/open.ts';
-import { getKey } from '../keys/queries.ts';
+import { findKey } from '../../store/access/actors.ts';
 import { createEventFeed } from './feed.ts';
 import { createEventStream } from './stream.ts';
 
@@ -20,8 +20,9 @@ onBothEngines('the feed of events', (start) => {
     const { response } = await connectClient(t);
     response.destroy();
     await once(response, 'close');
-    for (let n = 0; n < 2_000; n++) await feed.follow(createEventStream(response, key, {}), 0);
-    feed.assertRoom(key);
+    for (let n = 0; n < 2_000; n++)
+      await feed.follow(createEventStream(response, key.actor, key.secret, {}), 0);
+    feed.assertRoom(key.actor);
     assert.equal(watchEvents.mock.callCount(), 0);
   });
 
@@ -30,10 +31,10 @@ onBothEngines('the feed of events', (start) => {
     const feed = createEventFeed(service.app);
     const key = await createKey(service);
     const [first, second] = [await connectClient(t), await connectClient(t)];
-    await feed.follow(createEventStream(first.response, key, {}), undefined);
+    await feed.follow(createEventStream(first.response, key.actor, key.secret, {}), undefined);
     const errors: Error[] = [];
     second.response.on('error', (error) => errors.push(error));
-    const following = feed.follow(createEventStream(second.response, key, {}), 0);
+    const following = feed.follow(createEventStream(second.response, key.actor, key.secret, {}), 0);
     for (const end of service.app.endlessResponses) end();
     await following;
     await setImmediate();
@@ -46,7 +47,7 @@ onBothEngines('the feed of events', (start) => {
     const feed = createEventFeed(service.app);
     const key = await createKey(service);
     const { response, received } = await connectClient(t);
-    const following = feed.follow(createEventStream(response, key, {}), undefined);
+    const following = feed.follow(createEventStream(response, key.actor, key.secret, {}), undefined);
     for (const end of service.app.endlessResponses) end();
     await following;
     assert.ok(response.writableEnded);
@@ -89,8 +90,8 @@ onBothEngines('the feed of events', (start) => {
     const feed = createEventFeed(Object.create(service.app, { database: { value: database } }));
     const { events: after } = await service.database.versions();
     const [first, second] = [await connectClient(t), await connectClient(t)];
-    const following = feed.follow(createEventStream(second.response, key, {}), after);
-    await feed.follow(createEventStream(first.response, key, {}), undefined);
+    const following = feed.follow(createEventStream(second.response, key.actor, key.secret, {}), after);
+    await feed.follow(createEventStream(first.response, key.actor, key.secret, {}), undefined);
     await make('Ada');
     await first.received(/Ada/);
     holdsEvents = true;
@@ -116,17 +117,17 @@ onBothEngines('the feed of events', (start) => {
     const all = await service.key();
     const [key, revoked] = [await createKey(service), await createKey(service)];
     const [first, second] = [await connectClient(t), await connectClient(t)];
-    await feed.follow(createEventStream(first.response, key, {}), undefined);
-    assert.equal((await service.delete(`/v1/keys/${revoked.id}`, all)).status, 204);
+    await feed.follow(createEventStream(first.response, key.actor, key.secret, {}), undefined);
+    assert.equal((await service.delete(`/v1/keys/${revoked.actor.id}`, all)).status, 204);
     // The feed has seen this change of keys before the second stream is added.
     await first.received(/key\.revoked/);
-    await feed.follow(createEventStream(second.response, revoked, {}), undefined);
+    await feed.follow(createEventStream(second.response, revoked.actor, revoked.secret, {}), undefined);
     await service.make('/v1/personnel', all, { name: 'Ada' });
     await first.received(/Ada/);
     assert.ok(second.response.writableEnded);
     assert.match(
       await second.received(/closed/),
-      /^retry: 2000\n\nevent: closed\ndata: {"reason":"key_changed"}\n\n$/,
+      /^retry: 2000\n\nevent: closed\ndata: {"reason":"access_changed"}\n\n$/,
     );
   });
 
@@ -139,7 +140,7 @@ onBothEngines('the feed of events', (start) => {
     const client = await connectClient(t);
     // As a client gets it from an instance that is ahead.
     const after = Date.parse('2026-11-16T13:00:00Z') * 1000;
-    const stream = createEventStream(client.response, key, { after });
+    const stream = createEventStream(client.response, key.actor, key.secret, { after });
     await feed.follow(stream, after);
     stream.beat(after - 1);
     await service.make('/v1/personnel', all, { name: 'Ada' });
@@ -153,8 +154,10 @@ onBothEngines('the feed of events', (start) => {
 
 async function createKey(service: TestService) {
   const input = { name: 'follower', scopes: ['events.read', 'personnel.read', 'keys.read'] };
-  const { id } = await service.make('/v1/keys', await service.key(), input);
-  return getKey(service.database.db, id);
+  const { id, secret } = await service.make('/v1/keys', await service.key(), input);
+  const actor = await findKey(service.database.db, id);
+  assert.ok(actor);
+  return { actor, secret: secret as string };
 }
 
 /** A response as a route gets it, and the text that its client has received. */

@@ -2,10 +2,12 @@ import { setTimeout } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { Problem } from '../../core/errors.ts';
 import { nextSliceRows } from '../../database/sql/lines.ts';
+import { type Versions, versionOf } from '../../database/versions.ts';
+import { actorError } from '../../http/auth/auth.ts';
 import type { App } from '../../http/fastify.ts';
 import { logBackgroundError } from '../../http/ops/logging.ts';
+import type { Actor } from '../../store/access/actors.ts';
 import type { Tables } from '../../store/tables.ts';
-import type { Key } from '../keys/schema.ts';
 import { eventJson } from './queries.ts';
 import type { EndReason, EventStream, StreamedEvent } from './stream.ts';
 
@@ -19,7 +21,10 @@ const maxStallMs = 1_000;
 
 const heartbeatMs = 15_000;
 const maxStreams = 2_000;
-const maxStreamsPerKey = 200;
+const maxStreamsPerActor = 200;
+
+/** How often the feed checks whether a key or session has expired. Other changes wake it at once. */
+const expiryCheckMs = 1_000;
 
 /** How many streams read the past at the same time. */
 const maxCatchingUp = 4;
@@ -32,10 +37,11 @@ export function createEventFeed(app: App) {
   const starting = new Set<EventStream>();
   /** The streams that have all events up to `position`. The others are catching up. */
   const live = new Set<EventStream>();
-  /** The streams whose keys may have changed between authentication and the start of the stream. */
+  /** The streams whose access may have changed between authentication and the start of the stream. */
   const unchecked = new Set<EventStream>();
   let position = 0;
-  let keysVersion = 0;
+  let accessVersion = 0;
+  const idleMs = app.config.session_idle_days * 86_400_000;
   let catchingUp = 0;
   let stop: (() => void) | undefined;
   let running: Promise<void> | undefined;
@@ -56,7 +62,7 @@ export function createEventFeed(app: App) {
       while (isAgain && streams.size > 0) {
         isAgain = false;
         const versions = await database.versions();
-        await closeChangedKeys(versions.keys);
+        await closeChanged(versions);
         await deliver(versions.events);
       }
     } catch (error) {
@@ -78,25 +84,29 @@ export function createEventFeed(app: App) {
     }
   }
 
-  /** Any change of a key closes its streams: it may have been revoked, rotated or limited. Clients reconnect. */
-  async function closeChangedKeys(version: number): Promise<void> {
-    const { now } = clock();
-    for (const stream of streams) if ((stream.key.expires_at ?? '9') <= now) end(stream, 'key_changed');
-    const candidates = [...(version === keysVersion ? unchecked : streams)];
-    if (candidates.length === 0) return;
-    const ids = [...new Set(candidates.map(({ key }) => key.id))];
-    const keys = await database.db
-      .selectFrom('keys')
-      .select(['id', 'version'])
-      .where('id', 'in', ids)
-      .execute();
-    const current = new Map(keys.map(({ id, version }) => [id, version]));
-    for (const stream of candidates) {
-      unchecked.delete(stream);
-      const isChanged = current.get(stream.key.id) !== stream.key.version;
-      if (isChanged && streams.has(stream)) end(stream, 'key_changed');
+  /**
+   * Any change of a key, a session or the access of a person closes its streams: it may have been revoked or limited.
+   * Clients reconnect.
+   */
+  async function closeChanged(versions: Versions): Promise<void> {
+    closeExpired();
+    const version = versionOf(versions, ['keys', 'access']);
+    const candidates = [...(version === accessVersion ? unchecked : streams)];
+    for (const [secret, group] of Map.groupBy(candidates, (stream) => stream.secret)) {
+      const current = await app.actorCache.find(secret, versions, clock());
+      for (const stream of group) {
+        unchecked.delete(stream);
+        const isChanged = current?.stamp !== stream.actor.stamp || current.ended !== null;
+        if (isChanged && streams.has(stream)) end(stream, 'access_changed');
+      }
     }
-    keysVersion = version;
+    accessVersion = version;
+  }
+
+  function closeExpired(): void {
+    const moment = clock();
+    for (const stream of streams)
+      if (actorError(stream.actor, moment, idleMs) !== undefined) end(stream, 'access_changed');
   }
 
   /** Sends a stream the events that were committed before it is live. */
@@ -166,9 +176,11 @@ export function createEventFeed(app: App) {
     const heartbeat = setInterval(() => {
       for (const stream of streams) stream.beat(live.has(stream) ? position : undefined);
     }, heartbeatMs);
+    const expiryCheck = setInterval(closeExpired, expiryCheckMs);
     const unwatch = database.watchEvents(wake);
     stop = () => {
       clearInterval(heartbeat);
+      clearInterval(expiryCheck);
       unwatch();
     };
   }
@@ -179,17 +191,17 @@ export function createEventFeed(app: App) {
   });
 
   return {
-    /** Throws if there are too many streams, in total or of this key. */
-    assertRoom({ id }: Key): void {
+    /** Throws if there are too many streams, in total or of this key or person. */
+    assertRoom({ id }: Actor): void {
       const headers = { 'retry-after': '10' };
       const all = [...streams, ...starting];
       if (all.length >= maxStreams) {
         const detail = 'Too many clients follow events. Try again later, or read /v1/events.';
         throw new Problem('unavailable', detail, { headers });
       }
-      const ofKey = all.filter(({ key }) => key.id === id).length;
-      if (ofKey >= maxStreamsPerKey) {
-        const detail = `This key has ${ofKey} event streams open, the most that one key can have. Close some of them.`;
+      const own = all.filter(({ actor }) => actor.id === id).length;
+      if (own >= maxStreamsPerActor) {
+        const detail = `You have ${own} event streams open, the most that one key or person can have. Close some of them.`;
         throw new Problem('rate_limited', detail, { headers });
       }
     },

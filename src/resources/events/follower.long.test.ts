@@ -110,7 +110,7 @@ onBothEngines('followers of events', (start, engine) => {
       create trigger wait_for_test before insert on events for each row when (new.key_name = 'large')
         execute function wait_for_test();
       select pg_advisory_lock(42)`);
-    const change = { ...bySystem(app.clock()), key_name: 'large' };
+    const change = { ...bySystem(app.clock()), name: 'large' };
     const large = database.write((db) => createPeople(db, [{ name: 'First' }, { name: 'Second' }], change));
     const isWaiting = async () =>
       (await lock.query("select from pg_locks where locktype = 'advisory' and objid = 42 and not granted"))

@@ -2,22 +2,23 @@ import { type Kysely, sql } from 'kysely';
 import { dayKey, daysLater, type Moment, startOf } from '../../core/clock.ts';
 import { invalidParameter, Problem } from '../../core/errors.ts';
 import { idPattern } from '../../core/ids.ts';
+import { grants, type Scope } from '../../core/scopes.ts';
 import { consoleUrl, jsonObject, jsonTexts, parsedJson } from '../../database/sql/functions.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
 import { allOf, equals, isIn } from '../../lists/filters.ts';
 import { type List, memoizedList } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
-import { grants } from '../../store/keys/scopes.ts';
 import { sharedKinds } from '../../store/project-scope.ts';
 import type { Tables } from '../../store/tables.ts';
-import type { Key } from '../keys/schema.ts';
+import { resources } from '../descriptors.ts';
+import { actorJson } from '../history/queries.ts';
 import { resolveProjects } from '../projects/queries.ts';
 import { Event, type eventFilters, subjects, subjectTypes } from './schema.ts';
 
 export type EventFilters = Filters<typeof eventFilters>;
 
-/** The key that reads events: it sees those of the resources that it may read, in its projects. */
-export type Reader = Pick<Key, 'scopes' | 'project_ids'>;
+/** Who reads events: a key or person sees those of the resources that they may read, in their projects. */
+export type Reader = { scopes: readonly Scope[]; project_ids: readonly string[] | null };
 
 export const eventSorts = ['sequence', '-sequence'];
 
@@ -59,11 +60,16 @@ const eventConditions = (filters: EventFilters, reader: Reader) =>
 
 const readableSubjects = ({ scopes, project_ids }: Reader): string[] => {
   const readable = subjectTypes.filter((type) => grants(scopes, subjects[type].scope));
-  // A key that is limited to projects does not see the events of keys and webhooks: see `store/project-scope.ts`.
-  const visible =
-    project_ids === null ? readable : readable.filter((type) => type !== 'key' && type !== 'webhook');
+  const visible = project_ids === null ? readable : readable.filter((type) => !unlimitedOnly.has(type));
   return visible.length > 0 ? visible : ['none'];
 };
+
+/** A key that is limited to projects sees no events of, for example, keys and webhooks: see `store/project-scope.ts`. */
+const unlimitedOnly = new Set<string>(
+  resources.flatMap(({ kind, visible }) =>
+    visible === 'all' || (typeof visible === 'object' && 'project' in visible) ? [] : [kind],
+  ),
+);
 
 /** Whether a key may read an event: what `eventConditions` and the project scope do in the database. */
 export function isReadable(reader: Reader) {
@@ -156,7 +162,7 @@ const subjectUrl = sql`case events.subject_type ${sql.join(
 )} end`;
 
 export const eventJson = rowAsJson(Event, 'events', {
-  actor: jsonObject({ key_id: sql.ref('events.key_id'), name: sql.ref('events.key_name') }),
+  actor: actorJson('events'),
   subject: jsonObject({
     type: sql.ref('events.subject_type'),
     id: sql.ref('events.subject_id'),

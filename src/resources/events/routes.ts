@@ -48,8 +48,8 @@ export function eventRoutes(app: App): void {
         description:
           'Server-sent events: `event` is the type, `data` the event as in the list, `id` its sequence number. A client ' +
           'that reconnects with `Last-Event-ID`, as browsers do, gets what it has missed. A comment is sent every 15 ' +
-          'seconds. A client that reads too slowly gets the event `dropped`; when its key is changed or the service ' +
-          'stops, `closed`. It can reconnect.',
+          'seconds. A client that reads too slowly gets the event `dropped`; when its access is changed or the ' +
+          'service stops, `closed`. It can reconnect.',
         tags: ['events'],
         querystring: Strict(optional(eventFilters)),
         response: { 200: EventStreamBody },
@@ -66,7 +66,10 @@ export function eventRoutes(app: App): void {
       raw.writeHead(200, reply.getHeaders() as Record<string, string>);
       if (request.method === 'HEAD') return raw.end();
       try {
-        await feed.follow(createEventStream(raw, actor, resolved), filters.after);
+        await feed.follow(
+          createEventStream(raw, actor, app.secretOf(request.headers) ?? '', resolved),
+          filters.after,
+        );
       } catch (error) {
         request.log.error(error);
         raw.destroy();

@@ -1,11 +1,11 @@
 import { newId } from '../../core/ids.ts';
-import type { Change } from '../../store/writes/change.ts';
+import { actorOf, type Change } from '../../store/writes/change.ts';
 import type { Risk } from '../risks/schema.ts';
 import type { Event } from './schema.ts';
 
 /** An event about an invented risk whose level was raised, with everything that a real event has. It is in no event log. */
 export function sampleEvent(change: Change, baseUrl: string): Omit<Event, 'type'> & { type: string } {
-  const { now, key_id, key_name } = change;
+  const { now } = change;
   const risk = sampleRisk(change, baseUrl);
   const { id, key, web_url } = risk;
   return {
@@ -15,7 +15,7 @@ export function sampleEvent(change: Change, baseUrl: string): Omit<Event, 'type'
     type: 'webhook.test',
     also: [],
     at: now,
-    actor: { key_id, name: key_name },
+    actor: actorOf(change),
     subject: { type: 'risk', id, key, web_url },
     data: risk,
     previous: { probability: 3, score: 15, level: 'high' },

@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
-import { Id, Line, ManyOf, OneOf, OrNull, parameterScope, Strict, Time } from '../../core/schemas.ts';
+import { Id, ManyOf, OneOf, OrNull, parameterScope, Strict, Time } from '../../core/schemas.ts';
+import type { Scope } from '../../core/scopes.ts';
 import type { Descriptor } from '../descriptor.ts';
 import { resources } from '../descriptors.ts';
-import type { Scope } from '../keys/schema.ts';
+import { Actor } from '../history/schema.ts';
 import { ProjectRef } from '../projects/schema.ts';
 
 type Subject = Extract<(typeof resources)[number], { events: object }>;
@@ -49,12 +50,7 @@ export const Event = Strict(
       examples: [['risk.level_raised']],
     }),
     at: Time({ description: 'The time of the change.' }),
-    actor: Strict({
-      key_id: OrNull(
-        Id('key', { description: 'The key that was used for the change; null for the service itself.' }),
-      ),
-      name: Line({ description: 'Name of the key at the time of the change.' }),
-    }),
+    actor: Actor,
     subject: Strict({
       type: OneOf(subjectTypes),
       id: Type.String({ examples: ['rsk_01jd3k9m5vqs8h2n6r4t0c7e1b'] }),
@@ -63,7 +59,7 @@ export const Event = Strict(
         Type.String({
           format: 'uri',
           description:
-            'The page of the resource in the console; null for comments and keys, which have none.',
+            'The page of the resource in the console; null for those that have none, such as comments and keys.',
           examples: ['https://ops.example.com/risks/APOLLO-R7'],
         }),
       ),

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import type { Actor } from '../../store/access/actors.ts';
 import type { Tables } from '../../store/tables.ts';
-import type { Key } from '../keys/schema.ts';
 import { type EventFilters, hasType, isReadable } from './queries.ts';
 
 /** An event with what decides which streams get it. */
@@ -9,7 +9,7 @@ export type StreamedEvent = Pick<
   'sequence' | 'type' | 'also' | 'subject_type' | 'subject_id' | 'project_id'
 > & { json: string };
 
-export type EndReason = 'too_slow' | 'key_changed' | 'service_stopping';
+export type EndReason = 'too_slow' | 'access_changed' | 'service_stopping';
 
 /** The response to one client that follows events. */
 export type EventStream = ReturnType<typeof createEventStream>;
@@ -21,9 +21,14 @@ const retryMs = 2_000;
 const maxEndMs = 5_000;
 
 /** Writes server-sent events to a response. */
-export function createEventStream(response: ServerResponse, key: Key, filters: EventFilters) {
+export function createEventStream(
+  response: ServerResponse,
+  actor: Actor,
+  secret: string,
+  filters: EventFilters,
+) {
   const { after = 0, types, subject, project } = filters;
-  const isVisible = isReadable(key);
+  const isVisible = isReadable(actor);
   const matches = (event: StreamedEvent) =>
     // `after` can be beyond the position of the feed, if the client has read from an instance that is ahead.
     event.sequence > after &&
@@ -34,7 +39,9 @@ export function createEventStream(response: ServerResponse, key: Key, filters: E
 
   response.write(`retry: ${retryMs}\n\n`);
   return {
-    key,
+    actor,
+    /** The key or session token, by which the feed finds out whether it still works. */
+    secret,
     get unsentBytes(): number {
       return response.writableLength;
     },
@@ -46,7 +53,7 @@ export function createEventStream(response: ServerResponse, key: Key, filters: E
     beat(position: number | undefined): void {
       // A client that is limited to projects must not learn from the number when others change.
       const id =
-        position === undefined || key.project_ids !== null ? '' : `id: ${Math.max(position, after)}\n`;
+        position === undefined || actor.project_ids !== null ? '' : `id: ${Math.max(position, after)}\n`;
       response.write(`${id}: heartbeat\n\n`);
     },
     /** Resolves when all bytes are sent or the client is gone. */

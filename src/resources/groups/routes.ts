@@ -51,8 +51,8 @@ export function groupRoutes(app: App): void {
       row: ListedGroup,
       filters: { ...groupFilters, ...groupIncludes },
       sorts: groupSorts,
-      list: async ({ database }, { filters, sort }) =>
-        groupList(await resolveFilters(database.db, filters), sort),
+      list: async ({ database, actor }, { filters, sort }) =>
+        groupList(await resolveFilters({ database, actor }, filters), sort),
     },
   });
 

@@ -6,6 +6,7 @@ import {
   OneOf,
   OrNull,
   optional,
+  PersonRef,
   patchable,
   Reason,
   Strict,
@@ -106,7 +107,7 @@ export const groupIncludes = {
 export const groupFilters = {
   q: Line({ description: 'Part of the name; case and accents are ignored.' }),
   parent_id: Id('group', { description: 'Direct subgroups of this group.' }),
-  lead_user_id: Id('person'),
+  lead_user_id: PersonRef(),
   external_id: Line(),
   updated_since: Time(),
 };

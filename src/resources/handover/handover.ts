@@ -1,9 +1,9 @@
 import type { Kysely, Transaction } from 'kysely';
 import { fieldError, invalidBody } from '../../core/errors.ts';
+import { grants, insufficientScope } from '../../core/scopes.ts';
 import { joinWords } from '../../core/text.ts';
 import { WriteConflict } from '../../database/application.ts';
 import { count } from '../../lists/list.ts';
-import { grants, insufficientScope } from '../../store/keys/scopes.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import { recordHistory } from '../../store/writes/history.ts';
@@ -35,7 +35,7 @@ export async function deactivatePerson(
   if (hasSuccessor) assertMayHandOver(change);
   const readsProjects = grants(change.scopes, 'projects.read');
   const report = (handover: Required<Handover>) => (readsProjects ? handover : withoutProjects(handover));
-  await lockTables(db, 'memberships', 'people');
+  await lockTables(db, 'access', 'memberships', 'people');
   const lockedProjects =
     hasSuccessor && !dry_run ? await lockAssignedProjects(db, person.user_id) : undefined;
   if (!dry_run) await lockPerson(db, person.user_id);

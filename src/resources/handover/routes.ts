@@ -82,9 +82,9 @@ export function handoverRoutes(app: App): void {
     params: Strict({ user_id: Id('person') }),
     row: Assignment,
     filters: assignmentFilters,
-    list: async ({ params, database, moment }, { filters }) => {
+    list: async ({ params, database, actor, moment }, { filters }) => {
       const { user_id } = await getPerson(database.db, params.user_id, moment);
-      return assignmentList(user_id, await resolveFilters(database.db, filters));
+      return assignmentList(user_id, await resolveFilters({ database, actor }, filters));
     },
   });
 }

@@ -24,8 +24,10 @@ import { summarizeIssues } from './summaries.ts';
 const sorts = sortsOf(issueOrders);
 
 export function issueRoutes(app: App): void {
-  const list = async ({ database, moment }: FastifyRequest, { filters, sort }: ParsedQuery<IssueFilters>) =>
-    issueList(await resolveFilters(database.db, filters), moment, sort);
+  const list = async (
+    { database, actor, moment }: FastifyRequest,
+    { filters, sort }: ParsedQuery<IssueFilters>,
+  ) => issueList(await resolveFilters({ database, actor }, filters), moment, sort);
 
   listRoute(app, {
     url: '/v1/issues',
@@ -68,7 +70,7 @@ export function issueRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const filters = await resolveFilters(request.database.db, request.query);
+      const filters = await resolveFilters(request, request.query);
       const tables = filters.risk_id ? [...issueTables, 'risks' as const] : issueTables;
       return sendSummary(request, reply, tables, (db) => summarizeIssues(db, filters, request.moment));
     },

@@ -10,6 +10,7 @@ import {
   OneOf,
   OrNull,
   optional,
+  PersonRef,
   patchable,
   Reason,
   Strict,
@@ -103,7 +104,7 @@ export type IssuePatch = Static<typeof IssuePatch>;
 const filters = {
   severity: ManyOf(fields.severity),
   priority: ManyOf(fields.priority),
-  assignee_user_id: ManyOf(Id('person')),
+  assignee_user_id: ManyOf(PersonRef()),
   ...ownerFilters('issues'),
   owner_active: Type.Boolean({ description: '`false` returns issues owned by inactive people.' }),
   assignee_active: Type.Boolean({ description: '`false` returns issues assigned to inactive people.' }),

@@ -4,9 +4,9 @@ import { settableClock } from '../../../test/clock.ts';
 import { muster, startMuster, temporaryFolder } from '../../../test/process.ts';
 import { onBothEngines, pluck, type TestService, withKey } from '../../../test/service.ts';
 import { momentOf } from '../../core/clock.ts';
+import { scopes } from '../../core/scopes.ts';
 import { openDatabase } from '../../store/open.ts';
 import { createKey } from './queries.ts';
-import { scopes } from './schema.ts';
 
 const noon = '2026-11-15T12:00:00.000Z';
 const noSuchKey = '/v1/keys/key_00000000000000000000000000';
@@ -49,6 +49,7 @@ onBothEngines('keys', (start) => {
       rate_limit: null,
       prefix: secret.slice(0, 8),
       last_four: secret.slice(-4),
+      user_id: null,
       last_used_at: null,
       revoked_at: null,
       version: 1,
@@ -218,7 +219,7 @@ onBothEngines('keys', (start) => {
     assert.deepEqual([rejected.status, rejected.body.code], [403, 'insufficient_scope']);
     assert.equal(rejected.body.scope, 'personnel.read events.manage');
     assert.match(rejected.headers.get('www-authenticate') ?? '', /scope="personnel\.read events\.manage"/);
-    assert.match(rejected.body.detail, /It lacks personnel\.read, events\.manage/);
+    assert.match(rejected.body.detail, /You lack personnel\.read, events\.manage/);
     const alone = await service.key('keys.manage');
     const body = { name: 'x', scopes: ['personnel.read'] };
     assert.equal((await service.post('/v1/keys', alone, body)).status, 403);
@@ -363,7 +364,7 @@ onBothEngines('keys', (start) => {
     for (const [method, body] of attempts) {
       const response = await service.call(method, path, last, body);
       assert.deepEqual([response.status, response.body.code], [409, 'in_use'], method);
-      assert.match(response.body.detail, /Create another one/);
+      assert.match(response.body.detail, /Create a key with keys.manage/);
     }
     assert.equal((await service.patch(path, last, { name: 'renamed' })).status, 200);
     assert.equal((await service.delete(`/v1/keys/${brief.id}`, last)).status, 204);
@@ -463,14 +464,14 @@ onBothEngines('keys', (start) => {
     await service.delete(path, key);
     await service.delete(path, key);
     const { body } = await service.get(`${path}/history`, await service.key('keys.read'));
-    const entries = body.data.map(({ id, key_id, ...entry }: Record<string, unknown>) => entry);
-    const by = { at: noon, key_name: 'all', reason: null };
+    const entries = pluck(body.data, 'at', 'actor.name', 'reason', 'field', 'from', 'to');
+    const by = [noon, 'all', null];
     assert.deepEqual(entries, [
-      { ...by, field: 'created', from: null, to: 'x' },
-      { ...by, field: 'name', from: 'x', to: 'y' },
-      { ...by, field: 'expires_at', from: null, to: '2027-01-01T00:00:00.000Z' },
-      { ...by, field: 'rotated', from: `…${created.last_four}`, to: `…${rotated.last_four}` },
-      { ...by, field: 'revoked', from: 'y', to: null },
+      [...by, 'created', null, 'x'],
+      [...by, 'name', 'x', 'y'],
+      [...by, 'expires_at', null, '2027-01-01T00:00:00.000Z'],
+      [...by, 'rotated', `…${created.last_four}`, `…${rotated.last_four}`],
+      [...by, 'revoked', 'y', null],
     ]);
   });
 
@@ -486,7 +487,7 @@ onBothEngines('keys', (start) => {
     assert.deepEqual(await versions(service), before);
     assert.equal((await lastUsed()).last_used_at, null);
 
-    await service.app.keyUsage.flush();
+    await service.app.usage.flush();
     const flushed = await versions(service);
     assert.notEqual(flushed.keys, before.keys);
     assert.deepEqual({ ...flushed, keys: before.keys }, before);
@@ -495,11 +496,11 @@ onBothEngines('keys', (start) => {
 
     clock.set('2026-11-15T12:00:59Z');
     await use();
-    await service.app.keyUsage.flush();
+    await service.app.usage.flush();
     assert.deepEqual(await versions(service), flushed);
     clock.set('2026-11-15T12:01:00Z');
     await use();
-    await service.app.keyUsage.flush();
+    await service.app.usage.flush();
     assert.equal((await lastUsed()).last_used_at, '2026-11-15T12:01:00.000Z');
 
     clock.set('2026-11-15T12:05:00Z');
@@ -519,10 +520,10 @@ onBothEngines('keys', (start) => {
     assert.equal((await service.get('/v1/personnel', key)).status, 200);
     const { write } = service.database;
     service.database.write = () => Promise.reject(new Error('away'));
-    await service.app.keyUsage.flush();
+    await service.app.usage.flush();
     service.database.write = write;
     assert.equal((await service.get('/v1/personnel', key)).status, 200);
-    await service.app.keyUsage.flush();
+    await service.app.usage.flush();
     const [row] = await service.database.db.selectFrom('keys').select('last_used_at').execute();
     assert.notEqual(row?.last_used_at, null);
   });

@@ -2,30 +2,32 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import { type FieldError, fieldError, invalidBody, notFound, Problem } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
+import { insufficientScope, missingScopes, scopes } from '../../core/scopes.ts';
 import { fold, joinWords } from '../../core/text.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import { allOf, contains } from '../../lists/filters.ts';
 import type { List } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
-import { keyColumns, keyOf } from '../../store/keys/lookup.ts';
-import { insufficientScope, missingScopes } from '../../store/keys/scopes.ts';
-import { hashSecret, newSecret } from '../../store/keys/secret.ts';
+import { type Actor, keyColumns, keyOf } from '../../store/access/actors.ts';
+import { assertOtherAdministrator } from '../../store/access/administrators.ts';
+import { changeKey, keySubject, revoke } from '../../store/access/key-writes.ts';
+import { hashSecret, newSecret } from '../../store/access/secret.ts';
 import type { Tables } from '../../store/tables.ts';
-import { bySystem, type Change, type Differences } from '../../store/writes/change.ts';
-import { subjectOf } from '../../store/writes/events.ts';
-import { differencesBetween, type EventOptions, recordChanges } from '../../store/writes/history.ts';
+import { bySystem, type Change } from '../../store/writes/change.ts';
+import { differencesBetween, recordCreated } from '../../store/writes/history.ts';
 import { lockTables } from '../../store/writes/locks.ts';
-import { notBefore } from '../../store/writes/rows.ts';
 import { findProjects } from '../projects/queries.ts';
-import { Key, KeyInput, type KeyPatch, type keyFilters, keyResource, scopes } from './schema.ts';
+import { Key, KeyInput, type KeyPatch, type keyFilters } from './schema.ts';
 
 type NewKey = Key & { secret: string };
 
-/** The author of a change. Without a key, it is the service itself or its command line. */
+/** The author of a change. If nobody is named, it is the service itself or its command line. */
 type By = Moment & Partial<Change>;
 
-/** Keys, oldest first. */
-export const keyList = (filters: Filters<typeof keyFilters>, moment: Moment): List => ({
+const changeBy = (by: By): Change => ({ ...bySystem(by), ...by });
+
+/** Keys, oldest first: all, or the personal keys of a person. */
+export const keyList = (filters: Filters<typeof keyFilters>, moment: Moment, user_id?: string): List => ({
   schema: Key,
   json: rowAsJson(Key, 'keys'),
   reads: ['keys'],
@@ -33,10 +35,10 @@ export const keyList = (filters: Filters<typeof keyFilters>, moment: Moment): Li
   order: { key: sql.ref('keys.id') },
   from: (db) => db.selectFrom('keys'),
   id: sql.ref('keys.id'),
-  matches: allOf(filters, {
+  matches: sql`${user_id === undefined ? sql`1 = 1` : sql`keys.user_id = ${user_id}`} and ${allOf(filters, {
     q: (text) => contains('keys.name_folded', fold(text)),
     status: (statuses) => sql`(${sql.join(statuses.map(hasStatus(moment)), sql` or `)})`,
-  }),
+  })}`,
 });
 
 export async function listKeys(db: Kysely<Tables>): Promise<Key[]> {
@@ -55,17 +57,26 @@ export async function getKey(db: Kysely<Tables>, id: string): Promise<Key> {
 
 /** Reads a key and locks all keys until the transaction ends. */
 export async function getKeyForChange(db: Transaction<Tables>, id: string): Promise<Key> {
-  await lockTables(db, 'keys');
+  await lockKeys(db);
   return getKey(db, id);
 }
 
-/** Returns the secret, which is not stored: the database has only its hash. */
-export async function createKey(db: Transaction<Tables>, input: KeyInput, by: By): Promise<NewKey> {
+/** Locks the keys, and the access of people: one of both must be able to manage keys. */
+export const lockKeys = (db: Transaction<Tables>) => lockTables(db, 'access', 'keys');
+
+/** Returns the secret, which is not stored: the database has only its hash. `user_id` makes it a personal key. */
+export async function createKey(
+  db: Transaction<Tables>,
+  input: KeyInput,
+  by: By,
+  user_id: string | null = null,
+): Promise<NewKey> {
   const id = newId('key');
   const secret = newSecret();
   const row = {
     id,
     ...storedFields(KeyInput, await withProjectIds(db, input)),
+    user_id,
     name_folded: fold(input.name),
     ...storedSecret(secret),
     previous_hash: null,
@@ -75,13 +86,13 @@ export async function createKey(db: Transaction<Tables>, input: KeyInput, by: By
     ...newStamps(by.now),
   };
   await db.insertInto('keys').values(row).execute();
-  await recordKeyChange(db, id, { created: { from: null, to: input.name } }, by);
+  await recordCreated(db, keySubject, [{ id, label: input.name }], changeBy(by));
   return { ...(await getKey(db, id)), secret };
 }
 
 /** Creates a key with every scope on the first start. Returns undefined if a key exists. */
 export async function createFirstKey(db: Transaction<Tables>, moment: Moment) {
-  await lockTables(db, 'keys');
+  await lockKeys(db);
   const existing = await db.selectFrom('keys').select('id').limit(1).executeTakeFirst();
   return existing ? undefined : createKey(db, { name: 'first key', scopes: [...scopes] }, moment);
 }
@@ -99,7 +110,8 @@ export async function updateKey(
   if ('expires_at' in differences) rejectPastExpiry(next, change);
   await assertManagerRemains(db, current, next, change);
   const columns = { ...storedChanges(Key, differences), name_folded: fold(next.name) };
-  return changeKey(db, current, columns, differences, change);
+  await changeKey(db, current, columns, differences, change);
+  return getKey(db, current.id);
 }
 
 /** Gives the key a new secret. The current secret keeps working for `overlap_seconds`. */
@@ -120,28 +132,30 @@ export async function rotateKey(
   const rotated = { from: `…${current.last_four}`, to: `…${stored.last_four}` };
   const changed = differencesBetween(current, stored, ['prefix', 'last_four']);
   const event = { type: 'key.rotated', differences: changed } as const;
-  return { ...(await changeKey(db, current, columns, { rotated }, by, event)), secret };
+  await changeKey(db, current, columns, { rotated }, changeBy(by), event);
+  return { ...(await getKey(db, current.id)), secret };
 }
 
 /** Revoking a revoked key changes nothing. */
 export async function revokeKey(db: Transaction<Tables>, id: string, by: By): Promise<Key> {
   const current = await getKeyForChange(db, id);
   if (current.revoked_at !== null) return current;
-  const revoked = { from: current.name, to: null };
-  const changed = { revoked_at: { from: null, to: by.now } };
-  const event = { type: 'key.revoked', differences: changed } as const;
-  return changeKey(db, current, { revoked_at: by.now }, { revoked }, by, event);
+  await revoke(db, current, changeBy(by));
+  return getKey(db, id);
 }
 
 /** The fields that decide how much access a key has. */
 type Access = Pick<Key, 'scopes' | 'project_ids' | 'expires_at' | 'rate_limit'>;
 
 /** Throws if the requested access exceeds the actor's own. Absent fields are not checked. */
-export function assertHoldsAtLeast(actor: Key, { scopes = [], ...requested }: Partial<Access>): void {
+export function assertHoldsAtLeast(
+  actor: Pick<Actor, keyof Access>,
+  { scopes = [], ...requested }: Partial<Access>,
+): void {
   const missing = [...new Set(missingScopes(actor.scopes, scopes))];
   if (missing.length > 0) {
     throw insufficientScope(
-      `Your key cannot manage a key with more scopes than its own. It lacks ${missing.join(', ')}.`,
+      `You cannot give more scopes than you have, or manage a key that has more. You lack ${missing.join(', ')}.`,
       missing,
     );
   }
@@ -149,7 +163,7 @@ export function assertHoldsAtLeast(actor: Key, { scopes = [], ...requested }: Pa
   const errors: FieldError[] = [];
   // Only the missing limit: a limited actor cannot see, and so cannot name, other projects.
   if (project_ids === null && actor.project_ids !== null) {
-    const detail = 'Your key is limited to projects. Set `project_ids` to some of them.';
+    const detail = 'You are limited to projects. Set `project_ids` to some of them.';
     errors.push(fieldError('project_ids', 'beyond_own', detail));
   }
   // Otherwise a key could outlive its expiry through a key that it created.
@@ -189,7 +203,7 @@ export function rejectPastExpiry({ expires_at }: { expires_at?: string | null },
   throw invalidBody([fieldError('expires_at', 'not_in_future', '`expires_at` must be in the future.')]);
 }
 
-/** A valid key with `keys.manage` for all projects must remain; otherwise only the command line could create keys. */
+/** Somebody must be able to manage keys for all projects; otherwise only the command line could create keys. */
 export async function assertManagerRemains(
   db: Transaction<Tables>,
   current: Key,
@@ -198,26 +212,14 @@ export async function assertManagerRemains(
 ): Promise<void> {
   const endsSooner = (next.expires_at ?? forever) < (current.expires_at ?? forever);
   if (!managesKeys(current, moment) || (managesKeys(next, moment) && !endsSooner)) return;
-  const other = await db
-    .selectFrom('keys')
-    .select('id')
-    .where('id', '<>', current.id)
-    .where('scopes', 'like', '%"keys.manage"%')
-    .where('project_ids', 'is', null)
-    .where(hasStatus(moment)('valid'))
-    .limit(1)
-    .executeTakeFirst();
-  if (other) return;
-  throw new Problem(
-    'in_use',
-    `${current.id} is the last valid key with keys.manage for all projects. Create another one first.`,
-  );
+  await assertOtherAdministrator(db, { key_id: current.id, name: `The key ${current.name}` }, moment);
 }
 
 const forever = '9999-99-99';
 
-const managesKeys = ({ scopes, project_ids, revoked_at, expires_at }: Key, { now }: Moment) =>
+const managesKeys = ({ scopes, project_ids, user_id, revoked_at, expires_at }: Key, { now }: Moment) =>
   scopes.includes('keys.manage') &&
+  user_id === null &&
   project_ids === null &&
   revoked_at === null &&
   (expires_at ?? forever) > now;
@@ -238,35 +240,6 @@ function rejectRevoked({ id, revoked_at }: Key, to: 'changed' | 'rotated'): void
     extra: { from: 'revoked', to, allowed: [] },
   });
 }
-
-async function changeKey(
-  db: Transaction<Tables>,
-  current: Key,
-  columns: object,
-  differences: Differences,
-  requested: By,
-  event: EventOptions = {},
-): Promise<Key> {
-  const { id, version } = current;
-  const by = notBefore(requested, current);
-  await db
-    .updateTable('keys')
-    .set({ ...columns, version: version + 1, updated_at: by.now })
-    .where('id', '=', id)
-    .execute();
-  await recordKeyChange(db, id, differences, by, event);
-  return getKey(db, id);
-}
-
-const recordKeyChange = (
-  db: Transaction<Tables>,
-  id: string,
-  differences: Differences,
-  by: By,
-  event?: EventOptions,
-) => recordChanges(db, keySubject, id, differences, { ...bySystem(by), ...by }, event);
-
-export const keySubject = subjectOf(keyResource, () => rowAsJson(Key, 'keys'));
 
 const storedSecret = (secret: string) => ({
   hash: hashSecret(secret),

@@ -2,7 +2,6 @@ import { Id, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
 import { done, sendIdempotent } from '../../http/request/idempotency.ts';
 import { showSecret, withoutSecret } from '../../http/response/secrets.ts';
-import { lockTables } from '../../store/writes/locks.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import {
   assertHoldsAtLeast,
@@ -11,6 +10,7 @@ import {
   getKey,
   getKeyForChange,
   keyList,
+  lockKeys,
   rejectPastExpiry,
   revokeKey,
   rotateKey,
@@ -55,7 +55,7 @@ export function keyRoutes(app: App): void {
       list: ({ moment }, { filters }) => keyList(filters, moment),
     },
     updateErrors: ['in_use', 'invalid_transition'],
-    lock: (db) => lockTables(db, 'keys'),
+    lock: lockKeys,
     get: (db, { id }) => getKey(db, id),
     create(db, _, body, change, { actor, moment }) {
       const input = { project_ids: null, expires_at: null, rate_limit: null, ...withStoredExpiry(body) };

@@ -12,41 +12,41 @@ import {
   Time,
   Writable,
 } from '../../core/schemas.ts';
+import { scopes } from '../../core/scopes.ts';
 import { columnsOf, describeResource, Folded, Hash } from '../descriptor.ts';
 import { ProjectRef } from '../projects/schema.ts';
-
-export const scopes = [
-  'personnel.read',
-  'personnel.manage',
-  'projects.read',
-  'projects.manage',
-  'events.read',
-  'events.manage',
-  'keys.read',
-  'keys.manage',
-  'metrics.read',
-] as const;
-
-export type Scope = (typeof scopes)[number];
 
 export const maxOverlapSeconds = 604_800;
 export const maxRateLimit = 1_000_000;
 
-const required = {
-  name: Line({ examples: ['nightly export'] }),
-  scopes: Type.Array(OneOf(scopes), {
-    minItems: 1,
-    maxItems: scopes.length,
-    uniqueItems: true,
-    examples: [['personnel.read']],
-  }),
-};
+export const Scopes = Type.Array(OneOf(scopes), {
+  minItems: 1,
+  maxItems: scopes.length,
+  uniqueItems: true,
+  examples: [['personnel.read']],
+});
+
+const required = { name: Line({ examples: ['nightly export'] }), scopes: Scopes };
 
 const maxProjects = 500;
 
-const projectIds = Type.Array(Id('project'), {
-  description: 'Projects this key is limited to; null means all projects.',
+/** The projects that a key or a person is limited to: their ids and, in a request, also their keys. */
+export const projectLimits = (whose: 'this key' | 'this person') => ({
+  stored: OrNull(
+    Type.Array(Id('project'), { description: `Projects ${whose} is limited to; null means all projects.` }),
+  ),
+  requested: OrNull(
+    Type.Array(ProjectRef, {
+      minItems: 1,
+      maxItems: maxProjects,
+      uniqueItems: true,
+      description: `IDs or keys of the projects ${whose} is limited to; null means all projects.`,
+      examples: [['APOLLO']],
+    }),
+  ),
 });
+
+const projects = projectLimits('this key');
 
 const fields = {
   expires_at: OrNull(Time({ description: 'When the key expires; null means never.' })),
@@ -59,27 +59,22 @@ const fields = {
   ),
 };
 
-const writable = {
-  project_ids: OrNull(
-    Type.Array(ProjectRef, {
-      minItems: 1,
-      maxItems: maxProjects,
-      uniqueItems: true,
-      description: 'IDs or keys of the projects this key is limited to; null means all projects.',
-      examples: [['APOLLO']],
-    }),
-  ),
-  ...fields,
-};
+const writable = { project_ids: projects.requested, ...fields };
 
 export const Key = Strict(
   {
     id: Id('key'),
     ...required,
-    project_ids: OrNull(projectIds),
+    project_ids: projects.stored,
     ...fields,
     prefix: Type.String({ description: 'First characters of the secret.', examples: ['mst_7Qd2'] }),
     last_four: Type.String({ description: 'Last four characters of the secret.', examples: ['k3Xz'] }),
+    user_id: OrNull(
+      Id('person', {
+        description:
+          'The person whose key it is; null for a key of a program. It has at most the access of the person.',
+      }),
+    ),
     last_used_at: OrNull(
       Time({ description: 'Last used, to about a minute. Using a key does not change its `version`.' }),
     ),
@@ -146,6 +141,7 @@ export const keyResource = describeResource({
     previous_hash: OrNull(Hash),
     previous_until: OrNull(Time()),
   }),
+  references: { user_id: 'people' },
   visible: { projects: 'project_ids' },
   events: {
     scope: 'keys.read',

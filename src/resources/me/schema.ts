@@ -1,17 +1,41 @@
-import { Type } from 'typebox';
-import { Day, OrNull, Strict } from '../../core/schemas.ts';
-import { Key } from '../keys/schema.ts';
+import { type Static, Type } from 'typebox';
+import { Day, Email, Id, Line, OneOf, OrNull, optional, Strict } from '../../core/schemas.ts';
+import { Key, KeyInput } from '../keys/schema.ts';
+import { PasskeyResponse } from '../passkeys/schema.ts';
+import { Password } from '../session/schema.ts';
+import { Session } from '../sessions/schema.ts';
 
-const { id, name, scopes, project_ids, expires_at } = Key.properties;
+const { scopes, project_ids, expires_at } = Key.properties;
 
-/** The key in use. Any key can read it, whatever its scopes. */
+/** Who makes the request. */
 export const Me = Strict(
   {
-    key_id: id,
-    name,
+    type: OneOf(['person', 'key'], { description: 'A person who has signed in, or a key.' }),
+    user_id: OrNull(
+      Id('person', {
+        description: 'The person, or the person whose personal key it is; null for a key of a program.',
+      }),
+    ),
+    key_id: OrNull(Id('key', { description: 'The key in use; null for a person who has signed in.' })),
+    name: Line({ description: 'The name of the person or key.' }),
+    email: OrNull(Email({ description: 'The e-mail address of the person.' })),
     scopes,
     project_ids,
     expires_at,
+    session: OrNull(
+      Type.Object(
+        {
+          id: Session.properties.id,
+          way: Session.properties.way,
+          created_at: Session.properties.created_at,
+          expires_at: Session.properties.expires_at,
+        },
+        {
+          additionalProperties: false,
+          description: 'The session of the browser; null for a key in a header.',
+        },
+      ),
+    ),
     time_zone: Type.String({
       description: 'The time zone of the organization, which decides what day it is.',
       examples: ['America/Los_Angeles'],
@@ -25,7 +49,9 @@ export const Me = Strict(
         }),
       ),
       body_bytes: Type.Integer({ description: 'Maximum size of a request body.' }),
-      public_body_bytes: Type.Integer({ description: 'Maximum size of a request body without a key.' }),
+      public_body_bytes: Type.Integer({
+        description: 'Maximum size of a request body without a key or session.',
+      }),
       import_bytes: Type.Integer({ description: 'Maximum size of an import file.' }),
       import_rows: Type.Integer({ description: 'Maximum rows of an import file.' }),
       json_depth: Type.Integer(),
@@ -43,3 +69,28 @@ export const Me = Strict(
   },
   { $id: 'Me' },
 );
+
+export const PasswordInput = Strict(
+  { password: Password },
+  { $id: 'PasswordInput', examples: [{ password: 'nine sparrows on a warm roof' }] },
+);
+
+export const PasskeyInput = Strict({ passkey: PasskeyResponse }, { $id: 'PasskeyInput' });
+
+/** A personal key: its limits are at most those of the person. */
+export const PersonalKeyInput = Strict(
+  {
+    name: KeyInput.properties.name,
+    ...optional({
+      scopes: KeyInput.properties.scopes,
+      project_ids: Key.properties.project_ids,
+      expires_at: Key.properties.expires_at,
+    }),
+  },
+  {
+    $id: 'PersonalKeyInput',
+    description: 'Without `scopes` and `project_ids`, those that you have now.',
+    examples: [{ name: 'my scripts', scopes: ['projects.read'] }],
+  },
+);
+export type PersonalKeyInput = Static<typeof PersonalKeyInput>;

@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { daily, dayKey, type Moment } from '../../core/clock.ts';
 import { type FieldError, fieldError, invalidBody, notFound, type Problem } from '../../core/errors.ts';
+import { grants } from '../../core/scopes.ts';
 import { fold, foldAll, joinWords, lowerAscii } from '../../core/text.ts';
 import { consoleUrl, folded, inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
@@ -8,7 +9,7 @@ import { param, statement } from '../../database/sql/statement.ts';
 import { type List, memoizedList, type Order } from '../../lists/list.ts';
 import { byText } from '../../lists/orders.ts';
 import { namesByRelevance } from '../../lists/relevance.ts';
-import { grants } from '../../store/keys/scopes.ts';
+import { adjustAccess, rejectWithAccess } from '../../store/access/person-changes.ts';
 import type { Tables } from '../../store/tables.ts';
 import { cycleErrors } from '../../store/trees.ts';
 import type { Change } from '../../store/writes/change.ts';
@@ -121,20 +122,25 @@ export async function updatePerson(
   const differences = differencesBetween(current, next, Object.keys(patch));
   if (Object.keys(differences).length === 0) return current;
   // The rules for these fields involve several people, so concurrent changes must wait.
-  if (['status', 'kind', 'manager_user_id', 'accountable_user_id'].some((field) => field in differences)) {
-    await lockTables(db, 'people');
-  }
+  const concernsAccess = accessFields.some((field) => field in differences);
+  const concernsOthers = ['manager_user_id', 'accountable_user_id'].some((field) => field in differences);
+  if (concernsAccess) await lockTables(db, 'access', 'people');
+  else if (concernsOthers) await lockTables(db, 'people');
   // Concurrent assignments check that the person is active.
   if ('status' in differences) await lockPerson(db, id);
   const [errors = []] = await validate(db, [next]);
   errors.push(...(await relationErrors(db, next, current)));
   if (errors.length > 0) throw invalidBody(errors);
   await rejectDuplicates(db, personResource, uniqueFields, id, next, differences);
+  if (concernsAccess) await adjustAccess(db, current, next, { ...change, reason });
   const columns = { ...storedChanges(Person, differences), ...foldedColumns(next) };
   await updateRow(db, 'people', { id, version }, columns, change.now);
   await recordChanges(db, personSubject, id, differences, { ...change, reason });
   return setEventData(db, id, await getPerson(db, id, requested));
 }
+
+/** The fields that decide whether a person can sign in, and as whom. */
+const accessFields = ['status', 'kind', 'email', 'name', 'end_on'];
 
 /** Rejects a person that other rows refer to: such a person can only be deactivated. */
 export async function deletePerson(db: Transaction<Tables>, current: Person, change: Change): Promise<void> {
@@ -148,6 +154,7 @@ export async function deletePerson(db: Transaction<Tables>, current: Person, cha
     ['people', sql`manager_user_id = ${id} or accountable_user_id = ${id}`],
   ];
   const advice = 'Deactivate the person instead, or reassign those first.';
+  await rejectWithAccess(db, current);
   await rejectReferenced(db, `${name} (${id})`, references, change, advice);
   await deleteRow(db, 'people', { id, version });
   await recordDeleted(db, personSubject, id, current, change);

@@ -42,8 +42,8 @@ export function personnelRoutes(app: App): void {
         'needs `q`: names that start with the text come first, then names with a word that starts with it.',
       filters: personnelFilters,
       sorts: personnelSorts,
-      list: async ({ database, moment }, { filters, sort }) =>
-        personnelList(await resolveFilters(database.db, filters), moment, sort),
+      list: async ({ database, actor, moment }, { filters, sort }) =>
+        personnelList(await resolveFilters({ database, actor }, filters), moment, sort),
     },
   });
 }

@@ -9,6 +9,7 @@ import { importRoute } from '../../import/import-route.ts';
 import { AcrossProjectsQuery } from '../../import/schema.ts';
 import type { List } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
+import type { Change } from '../../store/writes/change.ts';
 import type { Listing, ParsedQuery } from '../list-route.ts';
 import { lockProjectFirst } from '../projects/lock.ts';
 import { getProject, getProjectForWriting } from '../projects/queries.ts';
@@ -84,7 +85,8 @@ export function projectItemRoutes<
     },
     lock: (db, { project_id }) => lockProjectFirst(db, project_id),
     get: (db, params, moment) => writes.get(db, params.project_id, params.id, moment),
-    create: (db, params, input, change) => createItem(db, writes, params.project_id, input, change),
+    create: (db, params, input, change) =>
+      createItem(db, writes, params.project_id, withRaiser(kind.input, input, change), change),
     update: (db, current, patch, change) => updateItem(db, writes, { current, patch } as never, change),
     delete: (db, current, change) => deleteItem(db, writes, current as never, change),
     async importable({ params, database, moment }) {
@@ -132,4 +134,14 @@ export function projectItemRoutes<
   });
 
   bulkRoute(app, { ref, patch: kind.patch, writes: writes as never });
+}
+
+/** Who reports a risk or an issue has raised it, unless the request says otherwise. */
+function withRaiser<Input extends TObject>(
+  { properties }: Input,
+  input: Static<Input>,
+  { user_id }: Change,
+): Static<Input> {
+  if (user_id === null || !('raised_by_user_id' in properties)) return input;
+  return { raised_by_user_id: user_id, ...(input as object) } as Static<Input>;
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { idPattern } from '../../core/ids.ts';
-import { Id, Line, ManyOf, OrNull, parameterScope, Time } from '../../core/schemas.ts';
+import { Id, Line, ManyOf, OrNull, PersonRef, parameterScope, Time } from '../../core/schemas.ts';
 import { withArticle } from '../../core/text.ts';
 
 /** A risk, issue or task in a path. */
@@ -40,7 +40,7 @@ export const computedFields = {
 } as const;
 
 export const ownerFilters = (items: 'risks' | 'issues') => ({
-  owner_user_id: ManyOf(Id('person')),
+  owner_user_id: ManyOf(PersonRef()),
   owner_group_id: ManyOf(Id('group')),
   transitive: Type.Boolean({
     description:

@@ -65,8 +65,9 @@ function draftOf<I extends Item, Input, Patch extends object>(
   change: Change,
 ): Draft<I> {
   try {
-    assertNotArchived(projects.get(current.project_id) as LockedProject);
-    const { next, errors = [] } = nextOf(current, patch as Patch, reason, change);
+    const project = projects.get(current.project_id) as LockedProject;
+    assertNotArchived(project);
+    const { next, errors = [] } = nextOf(current, patch as Patch, reason, change, project);
     const differences = differencesBetween(current, next, Object.keys(schema.properties));
     return { current, next, differences, reason, errors: [...errors] };
   } catch (error) {

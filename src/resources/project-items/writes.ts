@@ -3,11 +3,12 @@ import type { TObject } from 'typebox';
 import type { Moment } from '../../core/clock.ts';
 import { type FieldError, joined } from '../../core/errors.ts';
 import type { Tables } from '../../store/tables.ts';
-import type { Differences } from '../../store/writes/change.ts';
+import type { Change, Differences } from '../../store/writes/change.ts';
 import type { Subject } from '../../store/writes/events.ts';
 import { type Reference, referenceErrors } from '../../store/writes/references.ts';
 import type { issueResource } from '../issues/schema.ts';
 import type { CountDelta } from '../projects/counts.ts';
+import type { LockedProject } from '../projects/lock.ts';
 import type { riskResource } from '../risks/schema.ts';
 import type { taskResource } from '../tasks/schema.ts';
 import type { ReadItem } from './read.ts';
@@ -38,7 +39,13 @@ export type ItemWrites<I extends Item, Input, Patch> = {
   /** Validates what only a new item must fulfill. */
   inputErrors?(input: Input): FieldError[];
   /** Returns the state after a patch, with its errors. Throws if the current state does not allow the patch. */
-  next(current: I, patch: Patch, reason: Reason, moment: Moment): { next: I; errors?: FieldError[] };
+  next(
+    current: I,
+    patch: Patch,
+    reason: Reason,
+    change: Change,
+    project: LockedProject,
+  ): { next: I; errors?: FieldError[] };
   /** Runs before the rows change. */
   archive?(db: Transaction<Tables>, ids: readonly string[], now: string): Promise<void>;
   /** Columns that are not fields of a patch but depend on them. */

@@ -21,7 +21,17 @@ const lockWhere = (isLocked: RawBuilder<boolean>) =>
       .updateTable('projects')
       .set((eb) => ({ version: eb.ref('version') }))
       .where(isLocked)
-      .returning(['id', 'key', 'archived_at', 'version', 'risks_created', 'issues_created', 'tasks_created']),
+      .returning([
+        'id',
+        'key',
+        'archived_at',
+        'appetite',
+        'acceptance',
+        'version',
+        'risks_created',
+        'issues_created',
+        'tasks_created',
+      ]),
   );
 
 const isReferred = sql<boolean>`(id = ${param('id')} or key = ${param('key')})`;

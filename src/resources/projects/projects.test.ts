@@ -85,7 +85,7 @@ onBothEngines('project updates', (start) => {
     assert.equal(wrong.body.errors[0].code, 'date_order');
 
     const history = await service.list('/v1/projects/ARTEMIS/history', key);
-    assert.deepEqual(pluck(history, 'field', 'from', 'to', 'reason', 'key_name'), [
+    assert.deepEqual(pluck(history, 'field', 'from', 'to', 'reason', 'actor.name'), [
       ['created', null, 'APOLLO', null, 'projects.manage'],
       ['name', 'Apollo', 'Artemis', 'Renamed.', 'projects.manage'],
       ['key', 'APOLLO', 'ARTEMIS', 'Renamed.', 'projects.manage'],

@@ -45,8 +45,8 @@ export function projectRoutes(app: App): void {
       summary: 'List projects',
       filters: projectFilters,
       sorts: projectSorts,
-      list: async ({ database, moment }, { filters, sort }) =>
-        projectList(await resolveFilters(database.db, filters), moment, sort),
+      list: async ({ database, actor, moment }, { filters, sort }) =>
+        projectList(await resolveFilters({ database, actor }, filters), moment, sort),
     },
   });
 

@@ -11,6 +11,7 @@ import {
   OneOf,
   OrNull,
   optional,
+  PersonRef,
   patchable,
   Reason,
   Strict,
@@ -42,6 +43,11 @@ const fields = {
     maximum: 25,
     default: 12,
     description: 'Risks with a score above this need attention.',
+  }),
+  acceptance: OneOf(['any', 'not_owner'], {
+    default: 'any',
+    description:
+      'Who may accept a risk above the appetite: anybody who may change it, or only somebody who is not its owner.',
   }),
   external_id: OrNull(Line({ description: 'Your own id for this project. Unique.' })),
   attributes: Attributes(),
@@ -107,7 +113,7 @@ export const projectFilters = {
   q: Line({ description: 'Text in the name or key.' }),
   status: ManyOf(fields.status),
   archived,
-  lead_user_id: Id('person'),
+  lead_user_id: PersonRef(),
   external_id: Line(),
   updated_since: Time(),
 };

@@ -49,8 +49,8 @@ onBothEngines('acceptances expire', (start, engine) => {
     assert.deepEqual([accepted_until, acceptance_reason, version], [null, null, 3]);
     const history: Body[] = await service.list(`${risk}/history`, key);
     const expired = history.filter(({ field, to }) => field === 'status' && to === 'open');
-    assert.deepEqual(pluck(expired, 'from', 'key_id', 'key_name', 'reason'), [
-      ['accepted', null, 'Muster', `Accepted only until ${until}.`],
+    assert.deepEqual(pluck(expired, 'from', 'actor.type', 'actor.name', 'reason'), [
+      ['accepted', 'service', 'Muster', `Accepted only until ${until}.`],
     ]);
   });
 

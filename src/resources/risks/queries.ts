@@ -20,6 +20,7 @@ import { riskDelta } from '../projects/counts.ts';
 import { assertWritable } from '../projects/lock.ts';
 import { assertTransition, ownerAndDateErrors } from '../validation.ts';
 import { riskJson, riskRows, withOwner } from './register.ts';
+import { approvalErrors, withApprover } from './rules/approval.ts';
 import { scoreColumns } from './rules/score-columns.ts';
 import { residualErrors, severityOf } from './rules/scoring.ts';
 import { clearStaleRiskFields, riskStateErrors, riskTransitions } from './rules/transitions.ts';
@@ -41,14 +42,18 @@ export const riskWrites: ItemWrites<Risk, RiskInput, RiskPatch> = {
   row: riskRow,
   itemErrors: ownerAndDateErrors,
   inputErrors: (input) => residualErrors(input, input),
-  next(current, patch, reason, { today }) {
-    const next = clearStaleRiskFields(current, merged(current, patch));
+  next(current, patch, reason, change, project) {
+    const cleared = clearStaleRiskFields(current, merged(current, patch));
+    const next = withApprover(current, cleared, change);
     if (next.status === 'materialized' && current.status !== 'materialized') {
       const detail = 'Use `POST …/risks/{id}/materialize` to turn a risk into an issue.';
       throw invalidBody([fieldError('status', 'own_action', detail)]);
     }
     if (next.status !== current.status) assertTransition(riskTransitions, current, next.status);
-    const stateErrors = riskStateErrors(current, next, reason, today);
+    const stateErrors = [
+      ...riskStateErrors(current, next, reason, change.today),
+      ...approvalErrors(current, next, project, change),
+    ];
     if (stateErrors.length > 0) throw invalidBody(stateErrors);
     return { next, errors: residualErrors(patch, next) };
   },
@@ -90,6 +95,7 @@ export async function materializeRisk(
       severity: severityOf(current.impact),
       owner_user_id,
       owner_group_id,
+      raised_by_user_id: change.user_id,
       ...overrides,
       risk_id: current.id,
     },

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { daysLater, type Moment } from '../../core/clock.ts';
+import { daysLater } from '../../core/clock.ts';
 import { invalidParameter } from '../../core/errors.ts';
 import { Day, optional, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
@@ -11,7 +11,6 @@ import { actionErrors } from '../../http/route-errors.ts';
 import type { Filters } from '../../lists/query.ts';
 import { SummaryOf } from '../../lists/schema.ts';
 import { sendSummary } from '../../lists/send-list.ts';
-import type { ScopedDatabase } from '../../store/project-scope.ts';
 import { resolveFilters } from '../filters.ts';
 import { Issue } from '../issues/schema.ts';
 import { listRoute, type ParsedQuery } from '../list-route.ts';
@@ -96,7 +95,7 @@ export function riskRoutes(app: App): void {
         },
       },
       async (request, reply) => {
-        const { register } = await parseRegister(request.database, request.query, request.moment);
+        const { register } = await parseRegister(request, request.query);
         return sendSummary(request, reply, riskTables, (db) => summarize(db, register));
       },
     );
@@ -122,7 +121,7 @@ export function riskRoutes(app: App): void {
         throw invalidParameter('to', '`to` is in the future. Use today or an earlier day.');
       const period = { from: from ?? daysLater(to, -90), to, interval };
       const isIncluded = includedSince(period.from, moment);
-      const register = { filters: await resolveFilters(request.database.db, filters, isIncluded), moment };
+      const register = { filters: await resolveFilters(request, filters, isIncluded), moment };
       const shown = { ...query, ...period };
       return sendSummary(request, reply, riskTables, (db) => getRiskTrend(db, register, period), shown);
     },
@@ -241,10 +240,10 @@ const registerSummaries = [
 ];
 
 async function listRegister(
-  { database, moment }: FastifyRequest,
+  request: FastifyRequest,
   { filters, sort = 'rank', paging }: ParsedQuery<RegisterQuery>,
 ) {
-  const { register, since } = await parseRegister(database, filters, moment);
+  const { register, since } = await parseRegister(request, filters);
   if (since === undefined) return riskList(register, sort);
   return riskList(register, sort, movementSince(register, since, paging.limit !== undefined));
 }
@@ -253,10 +252,10 @@ type RegisterQuery = RiskFilters & Filters<typeof historicalFilters>;
 
 /** Parses the query into a register and, if requested, the start day of the movement. */
 async function parseRegister(
-  { db }: ScopedDatabase,
+  request: FastifyRequest,
   query: RegisterQuery,
-  moment: Moment,
 ): Promise<{ register: Register; since?: string }> {
+  const { moment } = request;
   const { include, since, as_of, ...filters } = query;
   if ((include === undefined) !== (since === undefined)) {
     throw invalidParameter('since', 'Use `include=movement` and `since=DAY` together.');
@@ -268,7 +267,11 @@ async function parseRegister(
     );
   }
   return {
-    register: { filters: await resolveFilters(db, filters, includesProject(as_of, moment)), moment, as_of },
+    register: {
+      filters: await resolveFilters(request, filters, includesProject(as_of, moment)),
+      moment,
+      as_of,
+    },
     ...(since !== undefined && { since }),
   };
 }

@@ -1,54 +1,156 @@
-import { Problem } from '../../core/errors.ts';
+import type { FastifyRequest } from 'fastify';
+import { fieldError, invalidBody } from '../../core/errors.ts';
 import { NoContent } from '../../core/schemas.ts';
-import { endedSession, isSameOrigin, sessionCookie } from '../../http/auth/cookie.ts';
+import { limitAttempts } from '../../http/auth/attempts.ts';
+import { assertSameOrigin } from '../../http/auth/auth.ts';
+import { changeBy, signIn } from '../../http/auth/sign-in.ts';
 import type { App } from '../../http/fastify.ts';
-import { SessionInput } from './schema.ts';
+import { type Actor, findActorBySession, findKey, findPerson } from '../../store/access/actors.ts';
+import { takeLink } from '../../store/access/links.ts';
+import { hashSecret, looksLikeSecret } from '../../store/access/secret.ts';
+import { endSessions } from '../../store/access/sessions.ts';
+import { authenticationOptions, findByPasskey, passkeyHost } from '../passkeys/queries.ts';
+import { PasskeyOptions } from '../passkeys/schema.ts';
+import { findByPassword } from '../passwords/queries.ts';
+import type { SignInWay } from '../sessions/schema.ts';
+import { signOutUrl } from './oidc/provider.ts';
+import { oidcSettings } from './oidc/settings.ts';
+import { SessionInput, SignedOut, SignInWays } from './schema.ts';
 
-/** Browsers sign in with an HttpOnly cookie, so that scripts cannot read the key. */
+/** Browsers sign in with a cookie that scripts cannot read. */
 export function sessionRoutes(app: App): void {
+  const preHandler = limitAttempts(app);
+  const signInErrors = ['unauthenticated', 'rate_limited', 'cross_origin'] as const;
+
+  app.get(
+    '/v1/session/ways',
+    {
+      config: { access: 'public' },
+      schema: {
+        operationId: 'getSignInWays',
+        summary: 'Get the ways to sign in',
+        description: 'An API key always works.',
+        tags: ['sessions'],
+        response: { 200: SignInWays },
+      },
+    },
+    async () => {
+      const oidc = oidcSettings(app.config);
+      return {
+        password: app.config.passwords,
+        passkey: passkeyHost(app) !== undefined,
+        oidc: oidc && { label: oidc.label, redirect: oidc.redirect },
+      };
+    },
+  );
+
+  app.post(
+    '/v1/session/passkey',
+    {
+      config: { access: 'public', errors: signInErrors },
+      preHandler,
+      schema: {
+        operationId: 'createPasskeyChallenge',
+        summary: 'Get the options to sign in with a passkey',
+        description: 'The challenge in it works once, for 5 minutes.',
+        tags: ['sessions'],
+        response: { 200: PasskeyOptions },
+      },
+    },
+    async (request, reply) => {
+      assertSameOrigin(request);
+      return reply.header('cache-control', 'no-store').send(await authenticationOptions(request));
+    },
+  );
+
   app.post(
     '/v1/session',
     {
-      config: { access: 'public', errors: ['unauthenticated', 'rate_limited'] },
+      config: { access: 'public', errors: signInErrors },
+      preHandler,
       schema: {
         operationId: 'createSession',
-        summary: 'Sign in a browser with a key',
+        summary: 'Sign in a browser',
         description:
-          'Sets a cookie that replaces the `Authorization` header for pages of this service. The session ends when the browser closes or when the key expires or is revoked.',
-        tags: ['service'],
+          'Sets a cookie that replaces the `Authorization` header for pages of this service; only they can sign in. ' +
+          'Whatever was wrong, the response is the same 401. A session that was started with a key ends with it.',
+        tags: ['sessions'],
         body: SessionInput,
         response: { 204: NoContent },
       },
     },
     async (request, reply) => {
-      // Prevents login CSRF: another site must not sign the browser in.
-      if (request.headers.origin !== undefined && !isSameOrigin(request)) {
-        throw new Problem(
-          'cross_origin',
-          'This sign-in came from another site. Sign in on a page of this service.',
-        );
-      }
-      const { key } = request.body;
-      const { expires_at } = await app.authenticate(request, key);
-      return reply
-        .code(204)
-        .headers({ 'set-cookie': sessionCookie(app.baseUrl, key, expires_at), 'cache-control': 'no-store' })
-        .send();
+      assertSameOrigin(request);
+      const { way, actor } = await identify(app, request, request.body);
+      const cookie = await app.database.write((db) => signIn(request, db, actor, { way }));
+      return reply.code(204).headers({ 'set-cookie': cookie, 'cache-control': 'no-store' }).send();
     },
   );
 
   app.delete(
     '/v1/session',
     {
-      config: { access: 'public' },
+      config: { access: 'public', errors: ['cross_origin'] },
       schema: {
         operationId: 'deleteSession',
         summary: 'Sign out a browser',
-        description: 'Deletes the cookie. The key stays valid; revoke it to sign out everywhere.',
-        tags: ['service'],
-        response: { 204: NoContent },
+        description: 'Ends the session and deletes its cookie. A key that was used to sign in stays valid.',
+        tags: ['sessions'],
+        response: { 200: SignedOut },
       },
     },
-    async (_, reply) => reply.code(204).header('set-cookie', endedSession(app.baseUrl)).send(),
+    async (request, reply) => {
+      assertSameOrigin(request);
+      const token = app.sessionCookie.read(request.headers.cookie);
+      const redirect_to = token === undefined ? null : await signOut(app, request, hashSecret(token));
+      return reply.headers({ 'set-cookie': app.sessionCookie.end(), 'cache-control': 'no-store' }).send({
+        redirect_to,
+      });
+    },
   );
+}
+
+/** Ends the session. Returns the page of the identity provider that ends its session, too. */
+async function signOut(app: App, request: FastifyRequest, hash: string): Promise<string | null> {
+  const actor = await findActorBySession(app.database.db, hash);
+  if (!actor) return null;
+  const session = await app.database.db
+    .selectFrom('sessions')
+    .select('id_token')
+    .where('hash', '=', hash)
+    .executeTakeFirst();
+  await app.database.write((db) => endSessions(db, { hash }, 'signed_out', changeBy(request, actor)));
+  return session?.id_token ? signOutUrl(app, session.id_token) : null;
+}
+
+/** Finds who signs in, or throws the same error whatever is wrong. */
+async function identify(
+  app: App,
+  request: FastifyRequest,
+  { key, email, password, passkey, link, ...rest }: SessionInput,
+): Promise<{ way: SignInWay; actor: Actor }> {
+  const given = [key, password, passkey, link].filter((one) => one !== undefined).length;
+  if (given !== 1 || (password === undefined) !== (email === undefined) || Object.keys(rest).length > 0) {
+    const detail = 'Send exactly one of: `key`; `email` and `password`; `passkey`; `link`.';
+    throw invalidBody([fieldError('', 'required', detail)]);
+  }
+  if (key !== undefined) {
+    // A session token must not start another session.
+    const secret = looksLikeSecret(key) ? key : '';
+    return { way: 'key', actor: await app.authenticate(request, secret) };
+  }
+  if (passkey) return { way: 'passkey', actor: await findByPasskey(request, passkey) };
+  if (link !== undefined) return { way: 'link', actor: await useLink(app, request, link) };
+  return { way: 'password', actor: await findByPassword(request, email ?? '', password ?? '') };
+}
+
+async function useLink(app: App, request: FastifyRequest, token: string): Promise<Actor> {
+  const { db, write } = app.database;
+  const link = looksLikeSecret(token, 'link')
+    ? await write((db) => takeLink(db, 'sign_in', token, request.moment.now))
+    : undefined;
+  const actor =
+    link && (link.key_id === null ? await findPerson(db, link.user_id) : await findKey(db, link.key_id));
+  if (actor && actor.ended === null) return actor;
+  throw app.failedAttempts(request, 'That link has been used or has expired.');
 }

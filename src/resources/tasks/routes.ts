@@ -20,8 +20,8 @@ export function taskRoutes(app: App): void {
     row: Task,
     filters: taskFilters,
     sorts: sortsOf(taskOrders),
-    list: async ({ database, moment }, { filters, sort }) =>
-      taskList(await resolveFilters(database.db, filters), moment, sort),
+    list: async ({ database, actor, moment }, { filters, sort }) =>
+      taskList(await resolveFilters({ database, actor }, filters), moment, sort),
   });
 
   projectItemRoutes(app, {
@@ -35,8 +35,8 @@ export function taskRoutes(app: App): void {
     listing: {
       summary: "List a project's tasks in every status, by due date",
       filters: projectTaskFilters,
-      list: async ({ database, moment }, { filters }) =>
-        taskList(await resolveFilters(database.db, filters), moment),
+      list: async ({ database, actor, moment }, { filters }) =>
+        taskList(await resolveFilters({ database, actor }, filters), moment),
     },
   });
 }

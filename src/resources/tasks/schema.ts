@@ -7,6 +7,7 @@ import {
   OneOf,
   OrNull,
   optional,
+  PersonRef,
   patchable,
   Reason,
   Strict,
@@ -78,7 +79,7 @@ const statusFilter = (defaultStatus: 'open' | 'all') =>
 
 const filters = {
   kind: ManyOf(fields.kind),
-  assignee_user_id: ManyOf(Id('person')),
+  assignee_user_id: ManyOf(PersonRef()),
   assignee_active: Type.Boolean({ description: '`false` returns tasks assigned to inactive people.' }),
   unassigned: Type.Boolean(),
   overdue: Type.Boolean({ description: 'Open tasks with `due_on` before today.' }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onBothEngines, withKey } from '../../../test/service.ts';
+import { onBothEngines, pluck, withKey } from '../../../test/service.ts';
 import { momentOf } from '../../core/clock.ts';
 
 const clock = () => momentOf(new Date('2026-11-15T12:00:00Z'));
@@ -44,12 +44,12 @@ onBothEngines('tasks', (start) => {
     await service.patch(apolloT1, key, { due_on: null, status: 'blocked', reason: 'No valves.' });
     await service.patch(apolloT1, key, { title: 'x', reason: 'Changes nothing.' });
     const { body } = await service.get(`${apolloT1}/history`, await service.key('projects.read'));
-    const entries = body.data.map(({ id, key_id, ...entry }: Record<string, unknown>) => entry);
-    const by = { at: clock().now, key_name: 'projects.manage' };
+    const entries = pluck(body.data, 'at', 'actor.name', 'reason', 'field', 'from', 'to');
+    const by = [clock().now, 'projects.manage'];
     assert.deepEqual(entries, [
-      { ...by, field: 'created', from: null, to: 'APOLLO-T1', reason: null },
-      { ...by, field: 'status', from: 'todo', to: 'blocked', reason: 'No valves.' },
-      { ...by, field: 'due_on', from: '2026-12-01', to: null, reason: 'No valves.' },
+      [...by, null, 'created', null, 'APOLLO-T1'],
+      [...by, 'No valves.', 'status', 'todo', 'blocked'],
+      [...by, 'No valves.', 'due_on', '2026-12-01', null],
     ]);
   });
 

@@ -1,8 +1,8 @@
 import { Id, Strict } from '../../core/schemas.ts';
+import type { Scope } from '../../core/scopes.ts';
+import { grants, insufficientScope } from '../../core/scopes.ts';
 import type { App } from '../../http/fastify.ts';
-import { grants, insufficientScope } from '../../store/keys/scopes.ts';
 import { deleteRow } from '../../store/writes/rows.ts';
-import type { Scope } from '../keys/schema.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { createView, getView, updateView, viewList } from './queries.ts';
 import {
@@ -32,7 +32,7 @@ export function viewRoutes(app: App): void {
   resourceRoutes(app, {
     noun: 'view',
     tag: 'views',
-    access: { read: 'any key', manage: 'any key' },
+    access: { read: 'any', manage: 'any' },
     requiresUnrestrictedKey: 'Views are shared by all projects, and may name any of them.',
     collection: '/v1/views',
     params: Strict({ id: Id('view') }),

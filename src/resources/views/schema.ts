@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Id, Line, OneOf, patchable, Strict, stamps, Writable } from '../../core/schemas.ts';
+import type { Scope } from '../../core/scopes.ts';
 import { describeResource } from '../descriptor.ts';
-import type { Scope } from '../keys/schema.ts';
 
 /** The lists that have views, and the scopes to read and to change those. */
 export const viewScopes = {

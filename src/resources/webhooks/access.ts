@@ -1,15 +1,21 @@
 import { fieldError, invalidBody } from '../../core/errors.ts';
+import {
+  type AccessLimits,
+  grants,
+  insufficientScope,
+  missingScopes,
+  type Scope,
+} from '../../core/scopes.ts';
 import { joinWords } from '../../core/text.ts';
-import { grants, insufficientScope, missingScopes } from '../../store/keys/scopes.ts';
 import { eventTypes, type SubjectType, subjects } from '../events/schema.ts';
-import type { Key, Scope } from '../keys/schema.ts';
 import type { Webhook, WebhookInput } from './schema.ts';
 
 const typeNames = Object.keys(eventTypes);
 const readScopes = [...new Set(Object.values(subjects).map(({ scope }) => scope))];
 
 /** The read scopes of a key. A webhook keeps those of the key that created it. */
-export const readScopesOf = ({ scopes }: Key): Scope[] => readScopes.filter((scope) => grants(scopes, scope));
+export const readScopesOf = ({ scopes }: Pick<AccessLimits, 'scopes'>): Scope[] =>
+  readScopes.filter((scope) => grants(scopes, scope));
 
 /** Returns whether an event has one of the types that the patterns stand for, in `type` or in `also`, which is JSON. */
 export function matchesTypes(
@@ -49,7 +55,7 @@ export function assertTypesReadable({ types, scopes }: Pick<Webhook, 'types' | '
 }
 
 /** Throws if the webhook reads more than the key: a key that changes its URL or secret could receive all of it. */
-export function assertReadsNoMore({ scopes }: Webhook, actor: Key): void {
+export function assertReadsNoMore({ scopes }: Webhook, actor: AccessLimits): void {
   const missing = missingScopes(actor.scopes, scopes);
   if (missing.length === 0) return;
   throw insufficientScope(
@@ -59,7 +65,10 @@ export function assertReadsNoMore({ scopes }: Webhook, actor: Key): void {
 }
 
 /** A limited key cannot see, and so cannot name, other projects: only the missing limit must be rejected. */
-export function assertWithinProjects({ project_ids }: Pick<WebhookInput, 'project_ids'>, actor: Key): void {
+export function assertWithinProjects(
+  { project_ids }: Pick<WebhookInput, 'project_ids'>,
+  actor: AccessLimits,
+): void {
   if (project_ids !== null || actor.project_ids === null) return;
   const detail = 'Your key is limited to projects. Set `project_ids` to some of them, or leave it out.';
   throw invalidBody([fieldError('project_ids', 'beyond_own', detail)]);

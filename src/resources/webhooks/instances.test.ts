@@ -5,7 +5,7 @@ import { startMuster, temporaryFolder } from '../../../test/process.ts';
 import { startReceiver } from '../../../test/receiver.ts';
 import { freshDatabase, onBothEngines, withKey } from '../../../test/service.ts';
 import type { Clock } from '../../core/clock.ts';
-import { createTargets } from '../../core/targets.ts';
+import { createTargets } from '../../core/network/targets.ts';
 import { openDatabase } from '../../store/open.ts';
 import { bySystem } from '../../store/writes/change.ts';
 import { recordResults } from './claims.ts';

@@ -2,6 +2,7 @@ import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import { notFound, Problem } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
+import type { AccessLimits } from '../../core/scopes.ts';
 import { WriteConflict } from '../../database/application.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import { allOf, isIn } from '../../lists/filters.ts';
@@ -21,7 +22,6 @@ import { lockTables } from '../../store/writes/locks.ts';
 import { countAllRows, deleteRow, notBefore } from '../../store/writes/rows.ts';
 import { dataVersion } from '../../store/writes/table-versions.ts';
 import { withProjectIds } from '../keys/queries.ts';
-import type { Key } from '../keys/schema.ts';
 import { readScopesOf } from './access.ts';
 import { unmatchedUpTo } from './fan-out.ts';
 import { newWebhookSecret } from './message.ts';
@@ -61,7 +61,7 @@ export async function getWebhook(db: Kysely<Tables>, id: string): Promise<Webhoo
 export async function createWebhook(
   db: Transaction<Tables>,
   input: WebhookInput,
-  actor: Key,
+  actor: AccessLimits,
   maxWebhooks: number,
   change: Change,
 ): Promise<NewWebhook> {
@@ -213,5 +213,5 @@ export const webhookOf = (row: Pick<Selectable<Tables['webhooks']>, keyof Webhoo
  * A webhook is limited to the projects of the key that creates it, unless the request chooses some of them. The ids of the
  * key may include those of deleted projects, so only the projects in the request are looked up.
  */
-const withOwnProjects = async (db: Kysely<Tables>, input: WebhookInput, { project_ids }: Key) =>
+const withOwnProjects = async (db: Kysely<Tables>, input: WebhookInput, { project_ids }: AccessLimits) =>
   input.project_ids === undefined ? { ...input, project_ids } : withProjectIds(db, input);

@@ -1,13 +1,13 @@
 import type { Kysely } from 'kysely';
 import { fieldError, invalidBody } from '../../core/errors.ts';
 import { Id, Strict } from '../../core/schemas.ts';
+import type { AccessLimits } from '../../core/scopes.ts';
 import type { App } from '../../http/fastify.ts';
 import { created, done, runIdempotent, sendIdempotent } from '../../http/request/idempotency.ts';
 import { assertIfMatch } from '../../http/response/etag.ts';
 import { showSecret, withoutSecret } from '../../http/response/secrets.ts';
 import { actionErrors } from '../../http/route-errors.ts';
 import type { Tables } from '../../store/tables.ts';
-import type { Key } from '../keys/schema.ts';
 import { listRoute } from '../list-route.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { assertReadsNoMore, assertTypesReadable, assertWithinProjects, readScopesOf } from './access.ts';
@@ -231,7 +231,7 @@ export function webhookRoutes(app: App): void {
 /** Reads the webhook of a request whose key may read all that the webhook reads. */
 async function getManaged(
   db: Kysely<Tables>,
-  { params, actor }: { params: { id: string }; actor: Key },
+  { params, actor }: { params: { id: string }; actor: AccessLimits },
 ): Promise<Webhook> {
   const webhook = await getWebhook(db, params.id);
   assertReadsNoMore(webhook, actor);

@@ -14,8 +14,8 @@ import {
   Url,
   Writable,
 } from '../../core/schemas.ts';
+import { scopes } from '../../core/scopes.ts';
 import { columnsOf, describeResource, Sequence } from '../descriptor.ts';
-import { scopes } from '../keys/schema.ts';
 import { ProjectRef } from '../projects/schema.ts';
 
 const maxTypes = 100;

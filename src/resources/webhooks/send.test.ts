@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { startReceiver } from '../../../test/receiver.ts';
-import { createTargets, type Resolve } from '../../core/targets.ts';
+import { createTargets, type Resolve } from '../../core/network/targets.ts';
 import { createSender } from './send.ts';
 
 const message = (url: string) => ({ url, headers: {}, body: '{}' });

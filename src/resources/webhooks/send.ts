@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import { refusedCode, type Targets } from '../../core/targets.ts';
+import { refusedCode, type Targets } from '../../core/network/targets.ts';
 import { version } from '../../core/version.ts';
 
 export type Message = { url: string; headers: Record<string, string>; body: string };

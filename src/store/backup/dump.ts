@@ -4,7 +4,7 @@ import type { Database } from '../../database/open.ts';
 import { jsonRow } from '../../database/sql/functions.ts';
 import { countLines, streamLines } from '../../database/sql/lines.ts';
 import type { StoredTable } from '../../database/tables.ts';
-import { allTables, type Tables } from '../tables.ts';
+import { backupTables, type Tables } from '../tables.ts';
 import type { Section } from './file.ts';
 
 const sliceRows = 500;
@@ -30,7 +30,7 @@ async function* readTables(
   stored: readonly StoredTable[],
   onProgress: (table: string, rows: number) => void,
 ): AsyncGenerator<Section | { lines: string; count: number }> {
-  for (const name of allTables) {
+  for (const name of backupTables) {
     const found = stored.find(({ table }) => table === name);
     if (!found) continue;
     const columns = found.columns.map((column) => column.name);
@@ -48,7 +48,7 @@ async function* readTables(
 /** Sorted by the primary key, so that the same data is always the same file. */
 function rowsOf(
   db: Kysely<Tables>,
-  table: (typeof allTables)[number],
+  table: (typeof backupTables)[number],
   columns: readonly string[],
   primaryKey: readonly string[],
 ) {

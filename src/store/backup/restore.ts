@@ -7,7 +7,7 @@ import { jsonItems } from '../../database/sql/functions.ts';
 import { namedStatement, param } from '../../database/sql/statement.ts';
 import type { StoredTable } from '../../database/tables.ts';
 import { isUnreleased, migrate, migrationNames } from '../migrate.ts';
-import { allTables, type Tables } from '../tables.ts';
+import { allTables, backupTables, type Tables } from '../tables.ts';
 import type { decodeBackup, Rows } from './file.ts';
 
 type Backup = Awaited<ReturnType<typeof decodeBackup>>;
@@ -75,7 +75,7 @@ async function loadTables(
   { tables, damaged }: Backup,
   { rowValidator, onProgress }: Pick<RestoreOptions, 'rowValidator' | 'onProgress'>,
 ): Promise<void> {
-  const missing = new Set<string>(allTables.filter((name) => stored.some(({ table }) => table === name)));
+  const missing = new Set<string>(backupTables.filter((name) => stored.some(({ table }) => table === name)));
   let current = '';
   let rows = 0;
   let types = new Map<string, string>();

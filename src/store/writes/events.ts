@@ -108,7 +108,7 @@ function mergeEvents(earlier: PendingEvent, later: PendingEvent): PendingEvent {
   return { ...later, type: later.type ?? earlier.type, differences };
 }
 
-type EventRow = Omit<Tables['events'], 'data' | 'subject_key' | 'project_id' | 'actor_user_id'>;
+type EventRow = Omit<Tables['events'], 'data' | 'subject_key' | 'project_id'>;
 
 const maxRowsPerStatement = 500;
 
@@ -173,8 +173,9 @@ function rowOf(event: PendingEvent, sequence = 0): EventRow {
     type,
     also: also.length === 0 ? '[]' : JSON.stringify(also),
     at,
+    actor_user_id: change.user_id,
     key_id: change.key_id,
-    key_name: change.key_name,
+    key_name: change.name,
     subject_type: subject.type,
     subject_id,
     previous: isWhole ? '{}' : previousOf(differences),
@@ -220,6 +221,7 @@ const columns = [
   'type',
   'also',
   'at',
+  'actor_user_id',
   'key_id',
   'key_name',
   'subject_type',

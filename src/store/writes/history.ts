@@ -48,13 +48,14 @@ export async function recordChangesOfMany(
 export async function recordHistory(
   db: Transaction<Tables>,
   changes: Changes,
-  { key_id, key_name, reason = null }: Change,
+  { user_id: actor_user_id, key_id, name: key_name, reason = null }: Change,
 ): Promise<void> {
   const rows = changes.flatMap(({ subject_id, at, differences }) =>
     Object.entries(differences).map(([field, { from, to }]) => ({
       id: newId('history'),
       subject_id,
       at,
+      actor_user_id,
       key_id,
       key_name,
       field,

@@ -8,6 +8,7 @@ import {
   type RawBuilder,
   type SelectQueryBuilder,
   TableNode,
+  type Transaction,
   UpdateQueryNode,
 } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
@@ -76,6 +77,16 @@ export class ChangeTracker implements StatefulPlugin {
 /** The tracker of this transaction; undefined in a dry run. */
 export const trackerOf = (db: Kysely<Tables>): ChangeTracker | undefined =>
   db.getExecutor().plugins.find((plugin) => plugin instanceof ChangeTracker);
+
+/** Whatever depends on who may do what is read again, on every instance, although no row of `access` may have changed. */
+export const touchAccess = (db: Kysely<Tables>): void => void trackerOf(db)?.tables.add('access');
+
+/** The same transaction without the limit to projects, for rules that concern the whole organization. */
+export function withoutProjectScope(db: Transaction<Tables>): Transaction<Tables> {
+  const tracker = trackerOf(db);
+  const unlimited = db.withoutPlugins();
+  return tracker ? unlimited.withPlugin(tracker) : unlimited;
+}
 
 /** Returns the table that a statement changes; undefined if it only reads. */
 export function changedTable(node: OperationNode): TableName | undefined {

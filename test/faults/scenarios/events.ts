@@ -116,7 +116,7 @@ export async function followEvents(options: Options, engine: Engine): Promise<vo
   /** Keeps its transaction open after the change and, on PostgreSQL, also while it commits. */
   async function writeSlowly({ write }: Database, random: Random): Promise<void> {
     while (!isEnough()) {
-      const change = { ...bySystem(systemClock()), key_name: slowName };
+      const change = { ...bySystem(systemClock()), name: slowName };
       const written = await write(async (db) => {
         const person = await createPerson(db, { name: 'Slow' }, change);
         await setTimeout(random.integer(0, 20));

@@ -17,6 +17,8 @@ export const subjectScopes: Readonly<Record<Subject, Scope>> = {
   comment: 'projects.read',
   person: 'personnel.read',
   group: 'personnel.read',
+  access: 'keys.read',
   key: 'keys.read',
+  session: 'keys.read',
   webhook: 'events.read',
 };

@@ -19,12 +19,12 @@ type Props = { subject: Subject; comment: Comment; canWrite: boolean };
 
 /** A comment in the timeline. Only its author can change its text here. */
 export function CommentEntry({ subject, comment, canWrite }: Props) {
-  const { key_id } = useMe();
+  const me = useMe();
   const [isEditing, setEditing] = useState(false);
   const item = useRef<HTMLLIElement>(null);
   const refresh = useRefresh();
-  const { author_name, created_at, edited_at, body, mentions } = comment;
-  const isOwn = comment.author_key_id === key_id;
+  const { author, created_at, edited_at, body, mentions } = comment;
+  const isOwn = me.user_id === null ? author.key_id === me.key_id : author.user_id === me.user_id;
   const remove = async () => {
     await deleteComment(subject, comment);
     await refresh();
@@ -37,9 +37,9 @@ export function CommentEntry({ subject, comment, canWrite }: Props) {
   };
   return (
     <li ref={item} className="comment">
-      <article aria-label={`Comment by ${author_name}`}>
+      <article aria-label={`Comment by ${author.name}`}>
         <header>
-          <PersonLabel name={author_name} />
+          <PersonLabel name={author.name} />
           <time className="quiet" dateTime={created_at}>
             {formatTime(created_at)}
           </time>

@@ -58,7 +58,7 @@ export const Changes = ({ changes, nameOf }: { changes: ChangeGroup; nameOf: Nam
         </p>
       ))}
       <p className="quiet">
-        <time dateTime={first.at}>{formatTime(first.at)}</time> by <bdi>{first.key_name}</bdi>
+        <time dateTime={first.at}>{formatTime(first.at)}</time> by <bdi>{first.actor.name}</bdi>
       </p>
     </li>
   );
@@ -76,7 +76,7 @@ export function groupChanges(changes: readonly HistoryEntry[]): ChangeGroup[] {
 
 /** Changes of one request have the same time, to the millisecond. */
 const areTogether = (a: HistoryEntry, b: HistoryEntry) =>
-  a.at === b.at && a.key_name === b.key_name && a.reason === b.reason;
+  a.at === b.at && a.actor.name === b.actor.name && a.reason === b.reason;
 
 type NameOf = (id: string) => string;
 

@@ -59,6 +59,7 @@ const projectFields: Labels<ProjectPatch> = {
   start_on: 'Start',
   due_on: 'Due',
   appetite: 'Appetite',
+  acceptance: 'Acceptance above appetite',
   external_id: 'External ID',
 };
 

@@ -137,7 +137,7 @@ function summarizeScopes(scopes: readonly string[]): string {
   return parts.filter(Boolean).join(' · ');
 }
 
-const columns = (usedKeyId: string): readonly Column<Key>[] => [
+const columns = (usedKeyId: string | null): readonly Column<Key>[] => [
   {
     name: 'secret',
     header: 'Secret',

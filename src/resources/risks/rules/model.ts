@@ -176,7 +176,7 @@ function scoreInWords({ probability, impact, score, level }: Risk): string {
 const rankInWords = (before: number, of: number) =>
   `Rank ${before + 1} of ${of}: ${before === 1 ? '1 risk comes' : `${before} risks come`} before it.`;
 
-/** Returns when a field was last set and by which key, from the history; if it never changed, from the creation. */
+/** Returns when a field was last set and by whom, from the history; if it never changed, from the creation. */
 async function lastSet(db: Kysely<Tables>, risk: Risk, field: string) {
   const entry = await db
     .selectFrom('history')

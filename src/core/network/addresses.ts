@@ -20,11 +20,17 @@ export function clientAddress(
   return address;
 }
 
-/** Returns a function that reads the client network of a request. */
-export function networkReader(trustedProxies: readonly string[]) {
+/** Returns a function that reads the client address of a request. */
+export function addressReader(trustedProxies: readonly string[]) {
   const proxies = listNetworks(trustedProxies);
   return ({ socket, headers }: IncomingMessage): string =>
-    networkOf(clientAddress(socket.remoteAddress, headers['x-forwarded-for']?.toString(), proxies));
+    clientAddress(socket.remoteAddress, headers['x-forwarded-for']?.toString(), proxies);
+}
+
+/** Returns a function that reads the client network of a request. */
+export function networkReader(trustedProxies: readonly string[]) {
+  const addressOf = addressReader(trustedProxies);
+  return (request: IncomingMessage): string => networkOf(addressOf(request));
 }
 
 /** The unit of rate limiting: an IPv4 address, or the /64 network that an IPv6 client usually owns. */

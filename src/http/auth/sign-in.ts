@@ -1,0 +1,59 @@
+import type { FastifyRequest } from 'fastify';
+import type { Transaction } from 'kysely';
+import { addressReader } from '../../core/network/addresses.ts';
+import type { SignInWay } from '../../resources/sessions/schema.ts';
+import type { Actor } from '../../store/access/actors.ts';
+import { hashSecret } from '../../store/access/secret.ts';
+import { type Client, endSessions, startSession } from '../../store/access/sessions.ts';
+import type { Tables } from '../../store/tables.ts';
+import type { Change } from '../../store/writes/change.ts';
+import { describeBrowser } from './browsers.ts';
+
+type Options = {
+  way: SignInWay;
+  /** The session ends earlier than the settings say. */
+  maxHours?: number;
+  provider_session?: string | null;
+  id_token?: string | null;
+};
+
+/**
+ * Starts a session in the browser that sent the request, and returns the header that sets its cookie. The token is always
+ * a new one, and an earlier session of the browser ends, so that nobody can prepare a session for somebody else.
+ */
+export async function signIn(
+  request: FastifyRequest,
+  db: Transaction<Tables>,
+  actor: Actor,
+  { way, maxHours, ...provider }: Options,
+): Promise<string> {
+  const { sessionCookie, config } = request.server;
+  const { user_id, key_id } = actor;
+  const change = changeBy(request, actor);
+  const previous = sessionCookie.read(request.headers.cookie);
+  if (previous !== undefined) await endSessions(db, { hash: hashSecret(previous) }, 'replaced', change);
+  const expires_at = earliest(
+    later(change.now, config.session_days * 24),
+    maxHours === undefined ? null : later(change.now, maxHours),
+    actor.expires_at,
+  );
+  const session = { user_id, key_id, way, expires_at, ...clientOf(request), ...provider };
+  const { token } = await startSession(db, session, change);
+  return sessionCookie.set(token, expires_at);
+}
+
+/** A change that somebody makes by signing in, or before. */
+export const changeBy = ({ moment }: FastifyRequest, actor: Actor): Change => {
+  const { user_id, key_id, name, scopes, project_ids } = actor;
+  return { ...moment, user_id, key_id, name, scopes, project_ids };
+};
+
+/** The browser that sent the request. */
+export const clientOf = ({ raw, headers, server }: FastifyRequest): Client => ({
+  address: addressReader(server.config.trust_proxy)(raw),
+  browser: describeBrowser(headers['user-agent']),
+});
+
+const later = (now: string, hours: number) => new Date(Date.parse(now) + hours * 3_600_000).toISOString();
+
+const earliest = (...times: (string | null)[]) => times.filter((time) => time !== null).sort()[0] as string;

@@ -1,0 +1,114 @@
+import type { FastifyRequest } from 'fastify';
+import { notFound } from '../../core/errors.ts';
+import { Id, NoContent, Strict } from '../../core/schemas.ts';
+import type { App } from '../../http/fastify.ts';
+import { findAccess } from '../../store/access/access.ts';
+import { lockTables } from '../../store/writes/locks.ts';
+import type { Access } from '../access/schema.ts';
+import { listRoute } from '../list-route.ts';
+import { deletePasskey, passkeyList, preparePasskey, registrationOptions } from '../passkeys/queries.ts';
+import { Passkey, PasskeyOptions } from '../passkeys/schema.ts';
+import { preparePassword } from '../passwords/queries.ts';
+import { PasskeyInput, PasswordInput } from './schema.ts';
+
+const tags = ['sessions'];
+/** A project limit of the person does not apply to their own way to sign in, so these routes use the whole database. */
+const change = { access: 'person', requiresRecentSignIn: true } as const;
+
+export function passwordRoute(app: App): void {
+  app.put(
+    '/v1/me/password',
+    {
+      config: { ...change, errors: ['storage_full'] },
+      schema: {
+        operationId: 'setMyPassword',
+        summary: 'Choose a password',
+        description: 'Your other sessions end. Needs a session that began within the last 15 minutes.',
+        tags,
+        body: PasswordInput,
+        response: { 204: NoContent },
+      },
+    },
+    async (request, reply) => {
+      const access = await ownAccess(app, request);
+      const store = await preparePassword(request.body.password, access);
+      await app.database.write((db) => store(db, access, request.change, request.actor.session?.id));
+      return reply.code(204).send();
+    },
+  );
+}
+
+export function passkeyRoutes(app: App): void {
+  listRoute(app, {
+    url: '/v1/me/passkeys',
+    access: 'person',
+    operationId: 'listMyPasskeys',
+    summary: 'List your passkeys, oldest first',
+    tag: 'sessions',
+    row: Passkey,
+    filters: {},
+    list: ({ actor }) => passkeyList(actor.id),
+  });
+
+  app.post(
+    '/v1/me/passkeys/challenge',
+    {
+      config: change,
+      schema: {
+        operationId: 'createMyPasskeyChallenge',
+        summary: 'Get the options to create a passkey',
+        tags,
+        response: { 200: PasskeyOptions },
+      },
+    },
+    async (request) => registrationOptions(request, await ownAccess(app, request)),
+  );
+
+  app.post(
+    '/v1/me/passkeys',
+    {
+      config: { ...change, errors: ['storage_full'] },
+      schema: {
+        operationId: 'createMyPasskey',
+        summary: 'Add a passkey',
+        tags,
+        body: PasskeyInput,
+        response: { 201: Passkey },
+      },
+    },
+    async (request, reply) => {
+      const access = await ownAccess(app, request);
+      const store = await preparePasskey(request, access, request.body.passkey);
+      const passkey = await app.database.write((db) => store(db, access, request.change));
+      return reply.code(201).send(passkey);
+    },
+  );
+
+  app.delete(
+    '/v1/me/passkeys/:id',
+    {
+      config: { ...change, errors: ['in_use', 'storage_full'] },
+      schema: {
+        operationId: 'deleteMyPasskey',
+        summary: 'Remove a passkey',
+        tags,
+        params: Strict({ id: Id('passkey') }),
+        response: { 204: NoContent },
+      },
+    },
+    async (request, reply) => {
+      const access = await ownAccess(app, request);
+      await app.database.write(async (db) => {
+        await lockTables(db, 'access');
+        await deletePasskey(db, access, request.params.id, request.change);
+      });
+      return reply.code(204).send();
+    },
+  );
+}
+
+async function ownAccess(app: App, { actor }: FastifyRequest): Promise<Access> {
+  const access = await findAccess(app.database.db, actor.id);
+  if (!access) throw notFound('access of', actor.id);
+  return access;
+}

@@ -1,0 +1,33 @@
+import { type Static, Type } from 'typebox';
+import { Id, Line, OrNull, Strict, Time } from '../../core/schemas.ts';
+
+export const Passkey = Strict(
+  {
+    id: Id('passkey'),
+    name: Line({ description: 'The device or password manager that holds it.', examples: ['Safari on iOS'] }),
+    created_at: Time(),
+    last_used_at: OrNull(Time()),
+  },
+  { $id: 'Passkey' },
+);
+export type Passkey = Static<typeof Passkey>;
+
+/** What a browser passes to the Web Authentication API. */
+export const PasskeyOptions = Type.Record(Type.String(), Type.Unknown(), {
+  $id: 'PasskeyOptions',
+  description: 'Pass it to `navigator.credentials`, for example with `parseCreationOptionsFromJSON`.',
+});
+
+/** What the browser returned, as `toJSON()` of the credential. */
+export const PasskeyResponse = Type.Object(
+  {
+    id: Type.String({ minLength: 1, maxLength: 2000 }),
+    rawId: Type.String({ minLength: 1, maxLength: 2000 }),
+    type: Type.Literal('public-key'),
+    response: Type.Record(Type.String(), Type.Unknown()),
+    clientExtensionResults: Type.Record(Type.String(), Type.Unknown()),
+    authenticatorAttachment: Type.Optional(OrNull(Type.String({ maxLength: 50 }))),
+  },
+  { additionalProperties: false, $id: 'PasskeyResponse' },
+);
+export type PasskeyResponse = Static<typeof PasskeyResponse>;

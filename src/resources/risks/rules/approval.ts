@@ -1,0 +1,47 @@
+import { type FieldError, fieldError } from '../../../core/errors.ts';
+import type { Change } from '../../../store/writes/change.ts';
+import type { LockedProject } from '../../projects/lock.ts';
+import type { Risk } from '../schema.ts';
+import { scoreOf } from './scoring.ts';
+
+const field = 'accepted_by_user_id';
+
+/** Whether a change accepts a risk, or accepts it again until another day. */
+const isAccepting = (current: Risk, next: Risk) =>
+  next.status === 'accepted' &&
+  (current.status !== 'accepted' || current.accepted_until !== next.accepted_until);
+
+/**
+ * Who accepts a risk is the person who has signed in. A key of a program names who accepted it. An import reports what was
+ * decided elsewhere, so nobody is assumed.
+ */
+export function withApprover(current: Risk, next: Risk, { user_id, isImport }: Change): Risk {
+  if (user_id === null || isImport || !isAccepting(current, next)) return next;
+  // A value that the patch sets stays, so that `approvalErrors` rejects it.
+  return next[field] === current[field] ? { ...next, [field]: user_id } : next;
+}
+
+/** Above the appetite of its project, somebody must have accepted the risk: not its owner, if the project says so. */
+export function approvalErrors(
+  current: Risk,
+  next: Risk,
+  { key, appetite, acceptance }: LockedProject,
+  { user_id, isImport }: Change,
+): FieldError[] {
+  if (next.status !== 'accepted') return [];
+  const approver = next[field];
+  if (user_id !== null && !isImport && approver !== current[field] && approver !== user_id) {
+    const detail = 'You accept a risk in your own name. Leave this out, or let the other person sign in.';
+    return [fieldError(field, 'not_you', detail)];
+  }
+  const score = scoreOf(next.probability, next.impact);
+  if (!isAccepting(current, next) || score === null || score <= appetite) return [];
+  const above = `The score ${score} is above the appetite ${appetite} of ${key}`;
+  if (approver === null && !isImport)
+    return [fieldError(field, 'required', `${above}. Say who accepts it: set \`${field}\`.`)];
+  if (acceptance === 'not_owner' && approver !== null && approver === next.owner_user_id) {
+    const detail = `${above}, where the owner cannot accept a risk. Ask somebody else to accept it.`;
+    return [fieldError(field, 'is_owner', detail)];
+  }
+  return [];
+}

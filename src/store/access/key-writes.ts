@@ -1,0 +1,51 @@
+import type { Transaction } from 'kysely';
+import { rowAsJson } from '../../database/sql/rows.ts';
+import { Key, keyResource } from '../../resources/keys/schema.ts';
+import type { Tables } from '../tables.ts';
+import type { Change, Differences } from '../writes/change.ts';
+import { subjectOf } from '../writes/events.ts';
+import { type EventOptions, recordChanges } from '../writes/history.ts';
+import { notBefore } from '../writes/rows.ts';
+import { keyColumns, keyOf } from './actors.ts';
+import { endSessions } from './sessions.ts';
+
+export const keySubject = subjectOf(keyResource, () => rowAsJson(Key, 'keys'));
+
+/** Changes columns of a key, with its history and event. */
+export async function changeKey(
+  db: Transaction<Tables>,
+  { id, version, updated_at }: Key,
+  columns: object,
+  differences: Differences,
+  requested: Change,
+  event: EventOptions = {},
+): Promise<void> {
+  const change = notBefore(requested, { updated_at });
+  await db
+    .updateTable('keys')
+    .set({ ...columns, version: version + 1, updated_at: change.now })
+    .where('id', '=', id)
+    .execute();
+  await recordChanges(db, keySubject, id, differences, change, event);
+}
+
+/** Revokes a key. Browsers that signed in with it are signed out. */
+export async function revoke(db: Transaction<Tables>, key: Key, change: Change): Promise<void> {
+  const revoked = { from: key.name, to: null };
+  const differences = { revoked_at: { from: null, to: change.now } };
+  const event = { type: 'key.revoked', differences } as const;
+  await changeKey(db, key, { revoked_at: change.now }, { revoked }, change, event);
+  await endSessions(db, { key_id: key.id }, 'revoked', change);
+}
+
+/** Revokes the personal keys of a person who loses access. */
+export async function revokeKeysOf(db: Transaction<Tables>, user_id: string, change: Change): Promise<void> {
+  const rows = await db
+    .selectFrom('keys')
+    .select(keyColumns)
+    .where('user_id', '=', user_id)
+    .where('revoked_at', 'is', null)
+    .orderBy('id')
+    .execute();
+  for (const row of rows) await revoke(db, keyOf(row), change);
+}
