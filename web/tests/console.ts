@@ -8,10 +8,18 @@ import { readConfig } from '../../src/config.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { type Scope, scopes } from '../../src/core/scopes.ts';
 import { createKey, revokeKey } from '../../src/resources/keys/queries.ts';
+import { findAccess, setAccess } from '../../src/store/access/access.ts';
+import { createLink } from '../../src/store/access/links.ts';
+import { bySystem } from '../../src/store/writes/change.ts';
 import { launchBrowser } from '../../test/browser.ts';
 import { demoDatabase, migratedDatabase, type TestDatabase } from '../../test/databases.ts';
 
-type Options = BrowserContextOptions & { scopes?: readonly Scope[]; signedIn?: boolean };
+type Options = BrowserContextOptions & {
+  scopes?: readonly Scope[];
+  signedIn?: boolean;
+  /** Signed in as this person instead of with a key. */
+  user_id?: string;
+};
 
 type Service = {
   isEmpty?: boolean;
@@ -69,8 +77,26 @@ export function startConsole({ isEmpty = false, clock = systemClock, environment
       createKey(db, { name: 'test', scopes: [...held], ...(expires_at && { expires_at }) }, systemClock()),
     );
 
+  /** A link that signs a browser in as a person, who gets access with these scopes, by default all of them. */
+  const createSignInLink = (user_id: string, held: readonly Scope[] = scopes) =>
+    app.database.write(async (db) => {
+      const granted = { scopes: [...held], project_ids: null, source: 'manual' as const };
+      const { name } = await db
+        .selectFrom('people')
+        .select('name')
+        .where('user_id', '=', user_id)
+        .executeTakeFirstOrThrow();
+      if (!(await findAccess(db, user_id)))
+        await setAccess(db, { user_id, name }, granted, bySystem(systemClock()));
+      const link = { purpose: 'sign_in', user_id, key_id: null } as const;
+      return (await createLink(db, link, { now: systemClock().now, hours: 1 })).token;
+    });
+
   /** An empty page that fails its test when it logs an error, throws, or sends a request to another host. */
-  async function newPage(t: TestContext, { scopes: held, signedIn = true, ...options }: Options = {}) {
+  async function newPage(
+    t: TestContext,
+    { scopes: held, signedIn = true, user_id, ...options }: Options = {},
+  ) {
     assert.ok(browser);
     const { baseUrl } = app;
     const context = await browser.newContext({
@@ -82,7 +108,8 @@ export function startConsole({ isEmpty = false, clock = systemClock, environment
     });
     if (signedIn) {
       const { secret } = await newKey(held);
-      const response = await context.request.post('/v1/session', { data: { key: secret } });
+      const data = user_id === undefined ? { key: secret } : { link: await createSignInLink(user_id, held) };
+      const response = await context.request.post('/v1/session', { data, headers: { origin: baseUrl } });
       assert.equal(response.status(), 204);
     }
     const page = await context.newPage();
@@ -126,6 +153,7 @@ export function startConsole({ isEmpty = false, clock = systemClock, environment
   }
 
   return {
+    createSignInLink,
     get app() {
       return app;
     },
