@@ -9,8 +9,8 @@ enableCompileCache();
 setFlagsFromString('--heap-growing-percent=50');
 
 const { Command, CommanderError, Option } = await import('commander');
-const { addAccessCommands } = await import('./commands/access-commands.ts');
-const { addKeyCommands } = await import('./commands/key-commands.ts');
+const { addAccessCommands } = await import('./commands/access/access-commands.ts');
+const { addKeyCommands } = await import('./commands/access/key-commands.ts');
 const { baseUrlOf, environmentWithFile, readConfig } = await import('./config.ts');
 const { Problem, UsageError } = await import('./core/errors.ts');
 const { openDatabase } = await import('./store/open.ts');

@@ -31,6 +31,8 @@ export type Listing<Params extends TObject, F extends TProperties> = {
 type ListRoute<Params extends TObject, F extends TProperties> = Listing<Params, F> & {
   url: string;
   access: Access;
+  /** The reason to reject a key that is limited to projects, instead of leaving out rows. */
+  requiresUnrestrictedKey?: string;
   /** Besides the usual ones. */
   errors?: ProblemCode[];
   tag: string;
@@ -40,13 +42,17 @@ type ListRoute<Params extends TObject, F extends TProperties> = Listing<Params, 
 /** Registers a route that lists resources. */
 export function listRoute<F extends TProperties, Params extends TObject = TObject<Record<never, TSchema>>>(
   app: App,
-  { url, access, errors, tag, params, ...listing }: ListRoute<Params, F>,
+  { url, access, requiresUnrestrictedKey, errors, tag, params, ...listing }: ListRoute<Params, F>,
 ): void {
   const { operationId, summary, description, row, meta, filters, sorts, list } = listing;
   app.get(
     url,
     {
-      config: { access, ...(errors && { errors }) },
+      config: {
+        access,
+        ...(errors && { errors }),
+        ...(requiresUnrestrictedKey !== undefined && { requiresUnrestrictedKey }),
+      },
       schema: {
         operationId,
         summary,

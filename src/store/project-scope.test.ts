@@ -38,7 +38,8 @@ onBothEngines('the database scoped to projects', (start) => {
   });
 
   test('each table contains rows of visible projects, or is shared by all projects', async (t) => {
-    const { scoped, database, hidden } = await twoProjects(start, t);
+    const { service, scoped, database, hidden, visible: seen } = await twoProjects(start, t);
+    await service.member(['projects.read'], [seen.project]);
     const shared = ['people', 'groups', 'memberships', 'settings'];
     await storeTimeZone(database, 'America/Argentina/Buenos_Aires');
     for (const table of tableNames) {
@@ -157,7 +158,6 @@ async function twoProjects(start: Start, t: TestContext) {
     return { project, risk, webhook: webhook.id as string };
   };
   const [visible, hidden] = [await createProject('Visible'), await createProject('Hidden')];
-  await service.member(['projects.read'], [visible.project]);
   const { database } = service;
-  return { database, scoped: scopeToProjects(database, [visible.project]), visible, hidden };
+  return { service, database, scoped: scopeToProjects(database, [visible.project]), visible, hidden };
 }

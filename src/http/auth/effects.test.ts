@@ -542,7 +542,9 @@ function foreignContent(text: string, granted: readonly Scope[]): string[] {
   const news = text
     .replace(/"instance":"[^"]*"/g, '')
     .replace(/“[^”]*”/g, '')
-    .replace(/"project_ids":\[[^\]]*\]/g, '');
+    .replace(/"project_ids":\[[^\]]*\]/g, '')
+    // An empty section of the work of a person.
+    .replace(/"\w+":\{"total":0,"data":\[\]\}/g, '');
   // Access names the people who have it.
   const readsPeople = grants(granted, 'personnel.read') || grants(granted, 'keys.read');
   const readsProjects = grants(granted, 'projects.read');

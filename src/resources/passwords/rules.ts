@@ -51,8 +51,9 @@ export function passwordErrors(
   if (length > maxPasswordLength)
     return reject('maxLength', `The password has ${length} characters; the maximum is ${maxPasswordLength}.`);
   const known = [name, email ?? ''].flatMap((one) => fold(one).split(/[^\p{L}\p{N}]+/u));
-  const own = withoutCommonParts(fold(text), known);
-  if (own.length >= minOwnCharacters || hasManySigns(text)) return [];
+  const folded = fold(text);
+  const own = [folded, unleet(folded)].map((one) => withoutCommonParts(one, known).length);
+  if (Math.min(...own) >= minOwnCharacters || hasManySigns(text)) return [];
   const detail =
     'This password is easy to guess: little is left of it without common words, repetitions, digits in order, and your ' +
     'own name or address. Use several words that have nothing to do with each other.';
@@ -60,7 +61,7 @@ export function passwordErrors(
 }
 
 function withoutCommonParts(folded: string, known: readonly string[]): string {
-  const letters = unleet(folded).replace(/[^\p{L}]+/gu, '');
+  const letters = folded.replace(/[^\p{L}]+/gu, '');
   if (commonPasswords.has(letters)) return '';
   let rest = letters;
   for (const run of runs) rest = withoutRuns(rest, run);

@@ -1,8 +1,8 @@
-import type { Moment } from '../core/clock.ts';
-import { presets } from '../core/scopes.ts';
-import type { Database } from '../database/open.ts';
-import type { Access } from '../resources/access/schema.ts';
-import { listAccess } from '../store/access/access.ts';
+import type { Moment } from '../../core/clock.ts';
+import { presets } from '../../core/scopes.ts';
+import type { Database } from '../../database/open.ts';
+import type { Access } from '../../resources/access/schema.ts';
+import { listAccess } from '../../store/access/access.ts';
 import { table } from './tables.ts';
 
 export const listAccessCommand = ({ db }: Database): Promise<Access[]> => listAccess(db);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Clock } from '../core/clock.ts';
-import type { Database } from '../database/open.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Database } from '../../database/open.ts';
 import type { KeyOptions } from './keys.ts';
 
 export type Context = {

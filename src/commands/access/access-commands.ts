@@ -10,7 +10,7 @@ export function addAccessCommands(program: Command, { print, withDatabase }: Con
     .description('list who has access, how they sign in, and when they were last seen')
     .option('--json', 'print JSON')
     .action(async (options: { json?: true }) => {
-      const { accessTable, listAccessCommand } = await import('./access.ts');
+      const { accessTable, listAccessCommand } = await import('./list-access.ts');
       const { list, moment } = await withDatabase(async (database, clock) => ({
         list: await listAccessCommand(database),
         moment: (await clock())(),
