@@ -53,7 +53,10 @@ const others = {
   },
   /** Append-only: one row per changed field. */
   history: {
-    columns: columnsOf(HistoryEntry, ['actor'], { subject_id: Line(), ...actor }),
+    columns: columnsOf(HistoryEntry, ['actor'], {
+      subject_id: Line(),
+      actor_user_id: actor.actor_user_id,
+    }),
     references: { key_id: 'keys' },
     visible: 'derived',
   },

@@ -24,6 +24,8 @@ export const Comment = Strict(
       description: 'The mentioned people who are still on the roster, by name.',
     }),
     author: Actor,
+    author_key_id: OrNull(Id('key', { description: 'The same as `author.key_id`.' })),
+    author_name: Line({ description: 'The same as `author.name`.' }),
     edited_at: OrNull(Time({ description: 'When the text was last changed; null if it never was.' })),
     ...stamps,
   },
@@ -49,8 +51,6 @@ export const commentResource = describeResource({
   columns: columnsOf(Comment, ['author'], {
     mentions: Type.Array(Id('person')),
     author_user_id: OrNull(Id('person')),
-    author_key_id: OrNull(Id('key')),
-    author_name: Line(),
   }),
   references: { project_id: 'projects', author_key_id: 'keys' },
   visible: { project: 'project_id' },

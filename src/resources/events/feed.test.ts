@@ -127,7 +127,7 @@ onBothEngines('the feed of events', (start) => {
     assert.ok(second.response.writableEnded);
     assert.match(
       await second.received(/closed/),
-      /^retry: 2000\n\nevent: closed\ndata: {"reason":"access_changed"}\n\n$/,
+      /^retry: 2000\n\nevent: closed\ndata: {"reason":"key_changed"}\n\n$/,
     );
   });
 

@@ -97,7 +97,7 @@ export function createEventFeed(app: App) {
       for (const stream of group) {
         unchecked.delete(stream);
         const isChanged = current?.stamp !== stream.actor.stamp || current.ended !== null;
-        if (isChanged && streams.has(stream)) end(stream, 'access_changed');
+        if (isChanged && streams.has(stream)) end(stream, changeOf(stream));
       }
     }
     accessVersion = version;
@@ -106,7 +106,7 @@ export function createEventFeed(app: App) {
   function closeExpired(): void {
     const moment = clock();
     for (const stream of streams)
-      if (actorError(stream.actor, moment, idleMs) !== undefined) end(stream, 'access_changed');
+      if (actorError(stream.actor, moment, idleMs) !== undefined) end(stream, changeOf(stream));
   }
 
   /** Sends a stream the events that were committed before it is live. */
@@ -224,6 +224,9 @@ export function createEventFeed(app: App) {
     },
   };
 }
+
+const changeOf = ({ actor }: EventStream): EndReason =>
+  actor.key_id === null ? 'access_changed' : 'key_changed';
 
 /** Splits events so that a stream gets about `maxUnsentBytes` before the feed checks whether it keeps up. */
 function slicesOf(events: readonly StreamedEvent[]): StreamedEvent[][] {

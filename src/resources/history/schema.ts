@@ -22,6 +22,8 @@ export const HistoryEntry = Strict(
     id: Id('history'),
     at: Time(),
     actor: Actor,
+    key_id: OrNull(Id('key', { description: 'The same as `actor.key_id`.' })),
+    key_name: Line({ description: 'The same as `actor.name`.' }),
     field: Line({
       description:
         'The changed field. `created` and `deleted` stand for the whole resource. `member` (of a group) and `group` (of a person) record a person joining or leaving a group. `handover_to_user_id` and `handover_to_group_id` record who took over from a deactivated person.',

@@ -94,18 +94,19 @@ export function sessionRoutes(app: App): void {
       schema: {
         operationId: 'deleteSession',
         summary: 'Sign out a browser',
-        description: 'Ends the session and deletes its cookie. A key that was used to sign in stays valid.',
+        description:
+          'Ends the session and deletes its cookie. A key that was used to sign in stays valid. 200 if the identity ' +
+          'provider has a page that ends its session too.',
         tags: ['sessions'],
-        response: { 200: SignedOut },
+        response: { 200: SignedOut, 204: NoContent },
       },
     },
     async (request, reply) => {
       assertSameOrigin(request);
       const token = app.sessionCookie.read(request.headers.cookie);
       const redirect_to = token === undefined ? null : await signOut(app, request, hashSecret(token));
-      return reply.headers({ 'set-cookie': app.sessionCookie.end(), 'cache-control': 'no-store' }).send({
-        redirect_to,
-      });
+      reply.headers({ 'set-cookie': app.sessionCookie.end(), 'cache-control': 'no-store' });
+      return redirect_to === null ? reply.code(204).send() : reply.send({ redirect_to });
     },
   );
 }

@@ -44,12 +44,10 @@ export const SignInWays = Strict(
 
 export const SignedOut = Strict(
   {
-    redirect_to: OrNull(
-      Type.String({
-        format: 'uri',
-        description: 'The page of the identity provider that ends its session too; null if there is none.',
-      }),
-    ),
+    redirect_to: Type.String({
+      format: 'uri',
+      description: 'The page of the identity provider that ends its session too.',
+    }),
   },
   { $id: 'SignedOut' },
 );

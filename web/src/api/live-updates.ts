@@ -77,7 +77,7 @@ function followEvents(): () => void {
       });
     }
     opened.addEventListener('closed', ({ data }) => {
-      if (JSON.parse(data).reason === 'key_changed') checkKey();
+      if (['key_changed', 'access_changed'].includes(JSON.parse(data).reason)) checkKey();
     });
   }
 
