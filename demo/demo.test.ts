@@ -355,8 +355,14 @@ describe('the demo organization', () => {
     assertAllValid(Risk, await all(risks, ({ project_id, key }) => getRisk(db, project_id, key, moment)));
     assertAllValid(Issue, await all(issues, ({ project_id, key }) => getIssue(db, project_id, key, moment)));
     assertAllValid(Task, await all(tasks, ({ project_id, key }) => getTask(db, project_id, key, moment)));
-    const entries = history.map(({ subject_id, from, to, ...entry }) => ({
+    const entries = history.map(({ subject_id, actor_user_id, from, to, ...entry }) => ({
       ...entry,
+      actor: {
+        type: actor_user_id ? 'person' : 'service',
+        user_id: actor_user_id,
+        key_id: null,
+        name: entry.key_name,
+      },
       from: JSON.parse(from),
       to: JSON.parse(to),
     }));

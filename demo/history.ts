@@ -2,7 +2,7 @@ import type { Differences } from '../src/store/writes/change.ts';
 import { differencesBetween } from '../src/store/writes/history.ts';
 import type { Dataset, Row } from './dataset.ts';
 
-/** The state of a resource after one change, and the API key behind the change. The first revision is the creation. */
+/** The state of a resource after one change, and the name of who made it. The first revision is the creation. */
 export type Revision = { at: string; state: object; key_name: string; reason?: string | null };
 
 /** Creates the history entries for the differences between consecutive revisions. */
@@ -39,6 +39,8 @@ function createEntries(
     id: ids[i] ?? '',
     subject_id,
     at,
+    // Added when all people are known: see `organization.ts`.
+    actor_user_id: null,
     key_id: null,
     key_name,
     field,

@@ -53,6 +53,7 @@ export function createOrganization(moment: Moment): Organization {
     return { project, risks, issues, tasks, history };
   });
 
+  const idsByName = new Map(personnel.map(({ row }) => [row.name, row.user_id]));
   return {
     people: personnel.map(({ row }) => row),
     groups,
@@ -62,7 +63,9 @@ export function createOrganization(moment: Moment): Organization {
     past_risks: projects.flatMap(({ risks }) => risks.flatMap(({ past }) => past)),
     issues: projects.flatMap(({ issues }) => issues.map(({ row }) => row)),
     tasks: projects.flatMap(({ tasks }) => tasks.map(({ row }) => row)),
-    history: projects.flatMap(({ history }) => history),
+    history: projects
+      .flatMap(({ history }) => history)
+      .map((entry) => ({ ...entry, actor_user_id: idsByName.get(entry.key_name) ?? null })),
   };
 }
 

@@ -130,7 +130,7 @@ const portfolios: Record<words.Domain, string> = {
   business: 'Organization',
 };
 
-/** Picks the name of the API key behind a change: a person's own key or the console's key. */
+/** Picks the name of who makes a change: a person, or nobody who is still known. */
 export function pickAuthor({ random }: Dataset, team: Colleague[], day: string): string {
   const present = team.filter((one) => one.row.kind === 'human' && wasEmployedOn(one, day));
   return present.length === 0 || random.chance(0.4) ? 'console' : random.pick(present).row.name;
