@@ -32,6 +32,10 @@ const consolePaths = [
   ]),
   '/report',
   '/keys',
+  '/sign-in',
+  '/invitation',
+  '/set-up',
+  '/account',
 ];
 
 /** The pages for browsers: the console, the API reference and a page for each error code. */

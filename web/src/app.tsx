@@ -5,7 +5,7 @@ import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { basePath } from './api/client.ts';
 import type { Me } from './api/openapi.ts';
 import { queryClient } from './api/queries.ts';
-import { type Scope, useHasScope, useSession } from './api/session.ts';
+import { actorId, type Scope, useHasScope, useSession } from './api/session.ts';
 import { Empty } from './components/empty.tsx';
 import { lazy } from './components/lazy.tsx';
 import { PageLoading } from './components/loading.tsx';
@@ -14,7 +14,8 @@ import { Frame } from './layout/frame.tsx';
 import { destinations } from './layout/navigation.ts';
 import { PageErrorBoundary } from './layout/page-error-boundary.tsx';
 import { Title } from './layout/title.tsx';
-import { SignIn, SignInAgain } from './sign-in/page.tsx';
+import { useLinkToken } from './sign-in/link-token.ts';
+import { returnPath } from './sign-in/return-path.ts';
 
 const lazyPage = <Module, Name extends keyof Module>(importModule: () => Promise<Module>, name: Name) =>
   lazy(importModule, name, <PageLoading />);
@@ -37,8 +38,22 @@ const Keys = lazyPage(() => import('./keys/page.tsx'), 'KeysPage');
 const Webhooks = lazyPage(() => import('./webhooks/page.tsx'), 'WebhooksPage');
 const Webhook = lazyPage(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage');
 
-/** Each page and the scope it needs. The service serves the console for the same paths. */
-const pages: [path: string, scope: Scope, page: ReturnType<typeof lazyPage>][] = [
+const Account = lazyPage(() => import('./account/page.tsx'), 'AccountPage');
+
+/** They have no navigation around them. */
+const starting = (
+  <main className="starting">
+    <PageLoading />
+  </main>
+);
+const SignIn = lazy(() => import('./sign-in/page.tsx'), 'SignIn', starting);
+const SignedInElsewhere = lazy(() => import('./sign-in/page.tsx'), 'SignedInElsewhere', starting);
+const SignInAgain = lazy(() => import('./sign-in/again.tsx'), 'SignInAgain');
+const SetUp = lazy(() => import('./sign-in/set-up.tsx'), 'SetUp', starting);
+const Invitation = lazy(() => import('./sign-in/invitation.tsx'), 'Invitation', starting);
+
+/** Each page and the scope it needs, if any. The service serves the console for the same paths. */
+const pages: [path: string, scope: Scope | undefined, page: ReturnType<typeof lazyPage>][] = [
   ['/', 'projects.read', Overview],
   ['/risks', 'projects.read', Risks],
   ['/risks/:key', 'projects.read', Risk],
@@ -56,6 +71,7 @@ const pages: [path: string, scope: Scope, page: ReturnType<typeof lazyPage>][] =
   ['/webhooks', 'events.read', Webhooks],
   ['/webhooks/:id', 'events.read', Webhook],
   ['/keys', 'keys.read', Keys],
+  ['/account', undefined, Account],
 ];
 
 /** Loads the code of the page in the URL while the session is checked. */
@@ -94,42 +110,66 @@ function AriaRouter({ children }: { children: React.ReactNode }) {
 
 function Content() {
   const session = useSession();
-  const me = session.state === 'signedIn' ? session.me : undefined;
-  const last = useRef(me);
-  const [frameKey, setFrameKey] = useState(me?.key_id);
-  useEffect(() => {
-    if (me === undefined) return;
-    const isOtherKey = last.current && me.key_id !== last.current.key_id;
-    if (last.current && isOtherKey && !seesAsMuch(me, last.current)) {
-      // It must not see what the last key has loaded.
-      queryClient.clear();
-      setFrameKey(me.key_id);
-    } else {
-      // The page stays as it is, with its open forms.
-      void queryClient.invalidateQueries({
-        predicate: ({ state }) => isOtherKey || state.status === 'error',
-      });
-    }
-    last.current = me;
-  }, [me]);
-  if (session.state === 'unknown') return <Starting />;
-  if (session.state === 'signedOut' && !session.me) return <SignIn message={session.message} />;
+  const [path] = useLocation();
+  const hasLink = useLinkToken() !== undefined;
+  const frameKey = useFrameKey(session.state === 'signedIn' ? session.me : undefined);
+  if (path === '/invitation') return <Invitation />;
+  if (session.state === 'unknown') return starting;
+  if ((session.state === 'signedOut' && !session.me) || (path === '/sign-in' && hasLink)) {
+    const { message, isFailure = false } = session.state === 'signedOut' ? session : {};
+    return <SignIn message={message} isFailure={isFailure} />;
+  }
+  if (path === '/sign-in')
+    return new URLSearchParams(location.search).has('done') ? (
+      <SignedInElsewhere />
+    ) : (
+      <Redirect to={returnPath()} replace />
+    );
   return (
     <>
-      <Frame key={frameKey}>
-        <Pages />
-      </Frame>
-      {session.state === 'signedOut' && <SignInAgain message={session.message} />}
+      {path === '/set-up' ? (
+        <SetUp />
+      ) : (
+        <Frame key={frameKey}>
+          <Pages />
+        </Frame>
+      )}
+      {session.state === 'signedOut' && session.me && (
+        <SignInAgain message={session.message} me={session.me} />
+      )}
     </>
   );
 }
 
-/** Like the contents of `index.html`, which are there before this code. */
-const Starting = () => (
-  <main className="starting">
-    <PageLoading />
-  </main>
-);
+/** Loads the dialog that is shown when the session ends, because then the service may not send it any more. */
+function usePreloadedDialog(isSignedIn: boolean): void {
+  useEffect(() => {
+    if (isSignedIn) setTimeout(() => SignInAgain.load().catch(() => {}), 2_000);
+  }, [isSignedIn]);
+}
+
+/** The key of the frame, which changes when nothing that was loaded may be kept. */
+function useFrameKey(me: Me | undefined): string | undefined {
+  const last = useRef(me);
+  const [frameKey, setFrameKey] = useState(me && actorId(me));
+  usePreloadedDialog(me !== undefined);
+  useEffect(() => {
+    if (me === undefined) return;
+    const isOther = last.current && actorId(me) !== actorId(last.current);
+    if (last.current && isOther && !seesAsMuch(me, last.current)) {
+      // It must not see what the last key has loaded.
+      queryClient.clear();
+      setFrameKey(actorId(me));
+    } else {
+      // The page stays as it is, with its open forms.
+      void queryClient.invalidateQueries({
+        predicate: ({ state }) => isOther || state.status === 'error',
+      });
+    }
+    last.current = me;
+  }, [me]);
+  return frameKey;
+}
 
 /** Whether a key has all scopes and all projects of another one. */
 const seesAsMuch = (me: Me, other: Me) =>
@@ -145,7 +185,7 @@ function Pages() {
     <PageErrorBoundary key={path}>
       <Switch>
         {pages
-          .filter(([, scope]) => hasScope(scope))
+          .filter(([, scope]) => scope === undefined || hasScope(scope))
           .map(([path, , Page]) => (
             <Route key={path} path={path} component={Page} />
           ))}

@@ -4,9 +4,11 @@ import { startLiveUpdates } from './api/live-updates.ts';
 import { resumeSession } from './api/session.ts';
 import { App, loadFirstPage } from './app.tsx';
 import { applyTheme } from './layout/theme.ts';
+import { watchLinkToken } from './sign-in/link-token.ts';
 import './styles/index.css';
 
 applyTheme();
+watchLinkToken();
 startLiveUpdates();
 void resumeSession();
 loadFirstPage();

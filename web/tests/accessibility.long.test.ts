@@ -280,7 +280,7 @@ test('dialogs, menus and popovers meet WCAG 2.2 AA on a desktop and a phone in b
 
 test('the sign-in page and the pages of errors meet WCAG 2.2 AA', async (t) => {
   const page = await console.open(t, '/', { signedIn: false });
-  await page.getByLabel('API key').waitFor();
+  await page.getByLabel('Email').waitFor();
   await openDetails(page);
   await assertAccessibleAt(page, 'sign-in');
   for (const path of ['/problems/stale', '/problems']) {

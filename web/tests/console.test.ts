@@ -4,7 +4,7 @@ import { readXlsx } from '../../src/formats/xlsx.ts';
 import { issueTransitions } from '../../src/resources/issues/transitions.ts';
 import { riskTransitions } from '../../src/resources/risks/rules/transitions.ts';
 import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
-import { inDays, pick, signIn } from './page.ts';
+import { inDays, openKeyForm, pick, signIn } from './page.ts';
 
 const console = startConsole();
 
@@ -24,6 +24,7 @@ describe('signing in', () => {
 
   test('an invalid key is rejected with the reason', async (t) => {
     const page = await console.open(t, '/', { signedIn: false });
+    await openKeyForm(page);
     await page.getByLabel('API key').fill('mst_nonsense');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').getByText("That key isn't valid. Check it for typing errors.").waitFor();
@@ -58,7 +59,7 @@ describe('signing in', () => {
 
   test('the first visit shows no error', async (t) => {
     const page = await console.open(t, '/', { signedIn: false });
-    await page.getByLabel('API key').waitFor();
+    await page.getByLabel('Email').waitFor();
     assert.equal(await page.getByRole('alert').count(), 0);
     // The console must not depend on the wording of the service.
     await page.route('**/v1/me', (route) =>
@@ -72,7 +73,7 @@ describe('signing in', () => {
       }),
     );
     await page.reload();
-    await page.getByLabel('API key').waitFor();
+    await page.getByLabel('Email').waitFor();
     assert.equal(await page.getByRole('alert').count(), 0);
   });
 });

@@ -164,6 +164,7 @@ export function startConsole({ isEmpty = false, clock = systemClock, environment
     get: (path: string) => send('GET', path),
     post: (path: string, body: object = {}) => send('POST', path, body),
     patch: (path: string, body: object) => send('PATCH', path, body),
+    put: (path: string, body: object) => send('PUT', path, body),
     delete: (path: string) => send('DELETE', path),
     /** Starts the service again after it was closed. */
     restart: () => start(new URL(app.baseUrl).port),

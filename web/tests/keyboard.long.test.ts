@@ -9,9 +9,14 @@ const console = startConsole();
 test('a user signs in, creates a risk and accepts it', async (t) => {
   const page = await console.open(t, '/', { signedIn: false });
   const { secret } = await console.newKey();
+  await hasFocus(page, 'Email');
+  await tabTo(page, 'Use an API key');
+  await page.keyboard.press('Enter');
   await hasFocus(page, 'API key');
   await page.keyboard.type(secret);
   await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Set up your account' }).waitFor();
+  await press(page, 'Later');
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   await waitUntilLoaded(page);
 

@@ -5,11 +5,22 @@ export const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000
 
 export const inDays = (days: number) => daysAgo(-days);
 
-/** Signs in on the sign-in page, or in the dialog that appears when the session has ended. */
+/** Opens the form for an API key, on the sign-in page or in the dialog that appears when the session has ended. */
+export async function openKeyForm(page: Page): Promise<void> {
+  await page.getByText('Use an API key').waitFor();
+  if (!(await page.getByLabel('API key').isVisible())) await page.getByText('Use an API key').click();
+  await page.getByLabel('API key').waitFor();
+}
+
+/** Signs in with a key. The set-up, which is offered to a key with all scopes while nobody can sign in, is skipped. */
 export async function signIn(page: Page, secret: string): Promise<void> {
+  await openKeyForm(page);
   await page.getByLabel('API key').fill(secret);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in with key' }).click();
   await page.getByLabel('API key').waitFor({ state: 'detached' });
+  const later = page.getByRole('button', { name: 'Later' });
+  await later.or(page.locator('#main')).first().waitFor();
+  if (await later.isVisible()) await later.click();
 }
 
 /** Picks the first option that a combo box finds for a text, which contains the text or the name. */

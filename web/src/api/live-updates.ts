@@ -27,6 +27,8 @@ const dependencies: Readonly<Record<string, readonly Subject[]>> = {
   members: ['person', 'group'],
   keys: ['key'],
   'risk-model': [],
+  'sign-in-ways': [],
+  account: ['access', 'key', 'session'],
 };
 
 /** Updates pages when other clients change what they show, while the key in use can read events. */

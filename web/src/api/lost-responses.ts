@@ -6,6 +6,8 @@ const unanswered = new Map<string, string>();
 /** The writes in flight by the id of their request, and whether an earlier attempt got no response. */
 const inFlight = new Map<string, { write: string; body: string; isRepeated: boolean }>();
 
+const isSignIn = /\/v1\/(session(\/passkey)?|invitations\/\w+|me\/password)$/;
+
 /**
  * Makes it safe to repeat a write after its response was lost: a POST has the idempotency key of the first attempt, a
  * PATCH whose values are already saved succeeds, and so does a DELETE of what is already deleted.
@@ -13,7 +15,7 @@ const inFlight = new Map<string, { write: string; body: string; isRepeated: bool
 export const repeatSafely: Middleware = {
   async onRequest({ request, id }) {
     // Signing in has a secret in its body and nothing to repeat.
-    if (request.method === 'GET' || request.url.endsWith('/v1/session')) return undefined;
+    if (request.method === 'GET' || isSignIn.test(request.url)) return undefined;
     const body = await request.clone().text();
     const write = `${request.method} ${request.url} ${body}`;
     const key = unanswered.get(write) ?? newIdempotencyKey();

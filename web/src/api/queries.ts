@@ -29,7 +29,10 @@ export const queryClient = new QueryClient({
       retryDelay: (count, error) => ((error as ApiError).retryAfterSeconds ?? 2 ** count) * 1000,
     },
   },
-  queryCache: new QueryCache({ onError: endSessionOn401 }),
+  queryCache: new QueryCache({
+    // An invitation that is refused says nothing about the session.
+    onError: (error, { meta }) => meta?.isPublic === true || endSessionOn401(error),
+  }),
 });
 
 /** No connection, too many requests, or a service that is starting: a retry can succeed. */

@@ -1,14 +1,17 @@
 import { setOrganizationDay } from '../format.ts';
-import { ApiError, api, dataOrThrow } from './client.ts';
-import type { Me } from './openapi.ts';
+import { ApiError, api, basePath, dataOrThrow } from './client.ts';
+import { type Me, meScopesValues, type SessionInput } from './openapi.ts';
 import { createStore } from './store.ts';
 
 export type Scope = Me['scopes'][number];
 
 type Session =
   | { state: 'unknown' }
-  /** `me` is the key of a session that has ended by itself: the page stays, so that a form in it can still be saved. */
-  | { state: 'signedOut'; message?: string; me?: Me }
+  /**
+   * `me` had the session that has ended by itself: the page stays, so that a form in it can still be saved. After a
+   * `failure` it is unknown whether the browser has a session.
+   */
+  | { state: 'signedOut'; message?: string; me?: Me; isFailure?: boolean }
   | { state: 'signedIn'; me: Me };
 
 const session = createStore<Session>({ state: 'unknown' });
@@ -18,13 +21,31 @@ function setSession(next: Session): void {
   session.set(next);
 }
 
+/** The person, or else the key. */
+export const actorId = (me: Me): string => me.user_id ?? me.key_id ?? '';
+
+/** Continues with what `/v1/me` has returned. */
+function enter(me: Me): void {
+  const current = session.get();
+  const last = current.state === 'unknown' ? undefined : current.me;
+  if (last && actorId(last) !== actorId(me) && (last.user_id !== null || me.user_id !== null)) {
+    // Nothing that the page has loaded for one person may be shown to another. It is removed first, because an open form
+    // would ask before the page is left.
+    setSession({ state: 'unknown' });
+    setTimeout(() => location.reload());
+    return;
+  }
+  rememberWay(me);
+  setSession({ state: 'signedIn', me });
+}
+
 /** For code outside of components. It is called before the components are rendered. */
 export const watchSession = (listener: (session: Session) => void): void =>
   void session.subscribe(() => listener(session.get()));
 
 export const useSession = session.use;
 
-/** The key in use. Only for components that are shown after sign-in. */
+/** The person or key in use. Only for components that are shown after sign-in. */
 export function useMe(): Me {
   const current = useSession();
   if (current.state === 'unknown' || !current.me) throw new Error('There is no session.');
@@ -40,40 +61,76 @@ export function useHasScope(): (scope: Scope) => boolean {
 /** Whether the key in use is limited to some projects. Such a key can't change anything that all projects share. */
 export const useIsLimited = () => useMe().project_ids !== null;
 
-/** Reads again what the key in use can do. */
+const readMe = () => dataOrThrow(api.GET('/v1/me'));
+
+/** Reads again what the person or key in use can do. */
 export async function reloadMe(): Promise<void> {
-  const me = await dataOrThrow(api.GET('/v1/me'));
+  const me = await readMe();
   // The user may have signed out meanwhile.
-  if (session.get().state === 'signedIn') setSession({ state: 'signedIn', me });
+  if (session.get().state === 'signedIn') enter(me);
 }
 
-/** Checks at startup whether the browser still has a session. */
-export async function resumeSession(): Promise<void> {
+/** Checks at startup, or after a sign-in in another tab, whether the browser has a session. */
+export async function resumeSession(): Promise<Me | undefined> {
   try {
-    setSession({ state: 'signedIn', me: await dataOrThrow(api.GET('/v1/me')) });
+    const me = await readMe();
+    enter(me);
+    return me;
   } catch (error) {
+    const current = session.get();
+    if (current.state !== 'unknown') return undefined;
+    const is401 = error instanceof ApiError && error.status === 401;
     // Without a cookie no session has ended, so there is nothing to report.
-    const isFirstVisit = error instanceof ApiError && error.status === 401 && !error.isKeyRejected;
-    setSession({ state: 'signedOut', ...(!isFirstVisit && { message: (error as Error).message }) });
+    const isFirstVisit = is401 && !error.isKeyRejected;
+    setSession({
+      state: 'signedOut',
+      ...(!isFirstVisit && { message: (error as Error).message }),
+      ...(!is401 && { isFailure: true }),
+    });
+    return undefined;
   }
 }
 
-export async function signIn(key: string): Promise<void> {
-  await dataOrThrow(api.POST('/v1/session', { body: { key } }));
-  setSession({ state: 'signedIn', me: await dataOrThrow(api.GET('/v1/me')) });
+/** `prepare` is called before the page of the console is shown. */
+export async function signIn(input: SessionInput, prepare?: (me: Me) => Promise<void>): Promise<void> {
+  await dataOrThrow(api.POST('/v1/session', { body: input }));
+  const me = await readMe();
+  await prepare?.(me);
+  enter(me);
 }
 
 export async function signOut(): Promise<void> {
-  await dataOrThrow(api.DELETE('/v1/session'));
+  const { redirect_to } = await dataOrThrow(api.DELETE('/v1/session'));
+  if (redirect_to !== null) {
+    // The identity provider ends its own session and returns to the sign-in page.
+    setSession({ state: 'unknown' });
+    location.assign(redirect_to);
+    return;
+  }
+  history.pushState(null, '', `${basePath}/sign-in?signed_out`);
   setSession({ state: 'signedOut' });
 }
+
+/** Whether the key in use could set up the first person who signs in: it has all scopes, in all projects. */
+export const canSetUp = ({ type, user_id, project_ids, scopes }: Me) =>
+  type === 'key' &&
+  user_id === null &&
+  project_ids === null &&
+  meScopesValues.every((scope) => scopes.includes(scope));
+
+const wayItem = 'muster-sign-in';
+
+/** Whether this browser was last signed in with a key. The sign-in page then offers that first. */
+export const isUsedToKeys = () => localStorage.getItem(wayItem) === 'key';
+
+const rememberWay = ({ type }: Me) => localStorage.setItem(wayItem, type);
 
 function endSession(message: string): void {
   const current = session.get();
   if (current.state === 'signedIn') setSession({ state: 'signedOut', message, me: current.me });
 }
 
-/** A revoked or expired key leads back to the sign-in page, which shows the service's message. */
+/** A session that has ended leads to a dialog to sign in again, which shows the service's message. */
 export function endSessionOn401(error: unknown): void {
   if (!(error instanceof ApiError) || error.status !== 401) return;
   endSession(error.isKeyRejected ? error.message : 'Your session has ended. Sign in again.');

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { newIdempotencyKey } from '../api/lost-responses.ts';
-import { useMe } from '../api/session.ts';
+import { actorId, useMe } from '../api/session.ts';
 import type { EditableText } from './mentions.ts';
 
 export type Draft = EditableText & {
@@ -15,7 +15,7 @@ export type Draft = EditableText & {
  * the end of the session does not lose it.
  */
 export function useDraft(id: string, initial: EditableText & { version: number }) {
-  const storageKey = `muster-draft ${useMe().key_id} ${id}`;
+  const storageKey = `muster-draft ${actorId(useMe())} ${id}`;
   const [draft, setDraft] = useState<Draft>(
     () => readDraft(storageKey) ?? { ...initial, idempotencyKey: newIdempotencyKey() },
   );

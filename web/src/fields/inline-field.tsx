@@ -1,5 +1,5 @@
 import { type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import { useHasScope, useMe } from '../api/session.ts';
+import { actorId, useHasScope, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { type FieldOf, isPersonOrGroup, showValue, toDraft } from '../components/form-values.ts';
 import { MarkdownText } from '../components/markdown-text.tsx';
@@ -23,7 +23,7 @@ export function InlineField<Input, Item extends object>({
   children,
   isHeading = false,
 }: Props<Input, Item>) {
-  const storageKey = `muster-field ${useMe().key_id} ${editor.id} ${field.name}`;
+  const storageKey = `muster-field ${actorId(useMe())} ${editor.id} ${field.name}`;
   const [open, setOpen] = useState(() => readStored(storageKey, field, editor.item));
   const frame = useRef<HTMLDivElement>(null);
   const isFocusDue = useRef(false);

@@ -56,7 +56,7 @@ function useFields(minExpiry: string): FieldOf<KeyInput>[] {
 }
 
 /** The selected day is the last one on which the key works. */
-const withEndOfDay = <Input extends { expires_at?: string | null }>(values: Input): Input =>
+export const withEndOfDay = <Input extends { expires_at?: string | null }>(values: Input): Input =>
   values.expires_at ? { ...values, expires_at: lastSecondOf(values.expires_at) } : values;
 
 const lastSecondOf = (day: string) => new Date(Date.parse(endOf(day)) - 1000).toISOString();

@@ -17,6 +17,7 @@ import { dayOf, enumOptions, formatDay, formatNumber, formatTime, humanize } fro
 import { Title } from '../layout/title.tsx';
 import { useProjectKeys } from '../projects/queries.ts';
 import { EditKey, NewKey } from './key-form.tsx';
+import { summarizeScopes } from './scopes.ts';
 
 type OpenDialog = { kind: 'edit' | 'revoke' | 'rotate'; key: Key };
 
@@ -123,19 +124,6 @@ const nameColumn = (isEditable: (key: Key) => boolean, edit: (key: Key) => void)
     </>
   ),
 });
-
-/** `Manage personnel, projects · Read metrics`: managing includes reading. */
-function summarizeScopes(scopes: readonly string[]): string {
-  const areas = (access: string) =>
-    scopes.filter((scope) => scope.endsWith(access)).map((scope) => scope.replace(access, ''));
-  const managed = areas('.manage');
-  const read = areas('.read').filter((area) => !managed.includes(area));
-  const parts = [
-    managed.length > 0 && `Manage ${managed.join(', ')}`,
-    read.length > 0 && `Read ${read.join(', ')}`,
-  ];
-  return parts.filter(Boolean).join(' · ');
-}
 
 const columns = (usedKeyId: string | null): readonly Column<Key>[] => [
   {

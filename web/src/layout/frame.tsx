@@ -1,6 +1,6 @@
 import { useIsFetching } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { Dialog, Modal, ModalOverlay } from 'react-aria-components';
+import { Dialog, Menu, MenuItem, MenuTrigger, Modal, ModalOverlay, Popover } from 'react-aria-components';
 import { Link, useLocation } from 'wouter';
 import { basePath } from '../api/client.ts';
 import { useHasScope, useMe } from '../api/session.ts';
@@ -129,17 +129,44 @@ function Navigation({ openPalette }: { openPalette: () => void }) {
           API reference
         </a>
         <ThemeChoice />
-        <div className="signed-in">
-          <Icon name="key" />
-          <bdi className="cut-off" title={me.scopes.join(', ')}>
-            {me.name}
-          </bdi>
-          <Button plain small icon="out" aria-label="Sign out" onPress={signOutOrReport} />
-        </div>
+        {me.type === 'person' ? (
+          <AccountMenu name={me.name} />
+        ) : (
+          <div className="signed-in">
+            <Icon name="key" />
+            <bdi className="cut-off" title={me.scopes.join(', ')}>
+              {me.name}
+            </bdi>
+            <Button plain small icon="out" aria-label="Sign out" onPress={signOutOrReport} />
+          </div>
+        )}
       </div>
     </>
   );
 }
+
+/** The menu of the person who is signed in. */
+const AccountMenu = ({ name }: { name: string }) => (
+  <div className="signed-in">
+    <MenuTrigger>
+      <Button plain className="account-button" aria-label={`${name}: account menu`}>
+        <Icon name="person" />
+        <bdi className="cut-off">{name}</bdi>
+        <Icon name="down" />
+      </Button>
+      <Popover className="popover" placement="top start">
+        <Menu className="options" aria-label="Account">
+          <MenuItem className="option" href="/account">
+            Your account
+          </MenuItem>
+          <MenuItem className="option" onAction={signOutOrReport}>
+            Sign out
+          </MenuItem>
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  </div>
+);
 
 function ThemeChoice() {
   const theme = useTheme();

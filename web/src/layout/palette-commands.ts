@@ -29,6 +29,8 @@ export const createSection = (text: string, isAvailable: IsAvailable): Section =
 
 type Options = {
   isAvailable: IsAvailable;
+  /** Whether a person is signed in, not a key. */
+  isPerson: boolean;
   views: readonly AnyView[];
   /** The buttons of the page behind the palette. */
   pageActions: readonly Result[];
@@ -46,6 +48,7 @@ export function localSections(text: string, options: Options): Section[] {
     { path: 'dark', name: 'Dark theme', icon: 'moon', act: () => setTheme('dark') },
     { path: 'system', name: 'System theme', icon: 'system', act: () => setTheme('system') },
     { path: 'docs', name: 'API reference', icon: 'book', act: () => location.assign(`${basePath}/docs`) },
+    ...(options.isPerson ? [{ path: '/account', name: 'Your account', icon: 'person' as const }] : []),
     { path: 'sign-out', name: 'Sign out', icon: 'out', act: signOutOrReport },
   ];
   const pages = destinations.filter(isAvailable);

@@ -14,6 +14,7 @@ import {
   SearchField,
 } from 'react-aria-components';
 import { useLocation } from 'wouter';
+import { useMe } from '../api/session.ts';
 import { Icon } from '../components/icon.tsx';
 import { useAllViews } from '../views/shared.ts';
 import { useIsAvailable } from './navigation.ts';
@@ -33,6 +34,7 @@ export function Palette({ canOnlyCreate, openShortcuts, onClose }: Props) {
   const [text, setText] = useState('');
   const [path, navigate] = useLocation();
   const isAvailable = useIsAvailable();
+  const isPerson = useMe().type === 'person';
   const views = useAllViews();
   // Lists have their actions among the commands.
   const [pageActions] = useState(() => (/^\/\w+\//.test(path) ? findPageActions() : []));
@@ -41,7 +43,7 @@ export function Palette({ canOnlyCreate, openShortcuts, onClose }: Props) {
   const findLocal = () => {
     if (canOnlyCreate) return [createSection(typed, isAvailable)];
     if (isWaitingForItem) return [];
-    return localSections(typed, { isAvailable, views, pageActions, openShortcuts });
+    return localSections(typed, { isAvailable, isPerson, views, pageActions, openShortcuts });
   };
   const sections = rankSections(findLocal(), found, typed);
   // Enter was pressed before there was a result. The first one opens when it arrives, unless the text changes.
