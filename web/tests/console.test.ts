@@ -40,7 +40,8 @@ describe('signing in', () => {
     );
 
   for (const [name, text, end] of [
-    ['a revoked', 'That key has been revoked. Ask for a new one.', (id: string) => console.revoke(id)],
+    // Its sessions end with it, and only the key itself is known to be revoked.
+    ['a revoked', 'You are signed out. Sign in again.', (id: string) => console.revoke(id)],
     ['an expired', 'That key has expired. Ask for a new one.', expire],
   ] as const) {
     test(`${name} key leads back to the sign-in page with the reason`, async (t) => {
