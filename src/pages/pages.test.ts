@@ -181,6 +181,10 @@ test('the console is the same page at all of its paths, with a strict content se
     '/groups',
     '/report',
     '/keys',
+    '/sign-in?problem=expired',
+    '/invitation',
+    '/set-up',
+    '/account',
   ]) {
     const response = await fetch(`${app.baseUrl}${path}`);
     assert.equal(await response.text(), page);

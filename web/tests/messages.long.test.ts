@@ -37,7 +37,7 @@ test('the errors of a field on the page and of a filter name it by its label', a
   await page.locator('.inline-editor').getByText('Due is before Raised').waitFor();
   await page.keyboard.press('Escape');
 
-  await page.goto('/risks?level=huge&owner_user_id=me');
+  await page.goto('/risks?level=huge&owner_user_id=myself');
   const notice = page.getByRole('alert').first();
   await notice.getByText("Level: This filter isn't valid.").waitFor();
   await notice.getByText("Owner: This filter isn't valid.").waitFor();

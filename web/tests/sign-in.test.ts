@@ -109,7 +109,7 @@ test('an invited person chooses a password, signs out and signs in again, also o
   await page.getByRole('alert').waitFor();
   const refused = await page.getByRole('alert').textContent();
   await signInAs(page, 'nobody@example.com');
-  await page.waitForFunction(() => !document.querySelector('button[data-disabled]'));
+  await page.waitForFunction(() => !document.querySelector('button[data-pending]'));
   assert.equal(await page.getByRole('alert').textContent(), refused);
   await signInAs(page, 'Grace@Example.com');
   await page.getByRole('heading', { level: 1, name: 'Risks' }).waitFor();

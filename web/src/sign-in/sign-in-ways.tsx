@@ -67,6 +67,7 @@ function Ways({ ways, attempt, isBusy, me, isForPerson = false, isInDialog = fal
           isBusy={isBusy}
           email={me?.email ?? ''}
           isFixed={isForPerson}
+          isPrimary={oidc === null}
           isFocused={!isKeyOpen && (oidc === null || Boolean(me?.email))}
         />
       )}
@@ -109,9 +110,9 @@ function ProviderLink({ oidc, isInDialog, isFocused }: ProviderProps) {
   );
 }
 
-type PasswordProps = Attempt & { email: string; isFixed: boolean; isFocused: boolean };
+type PasswordProps = Attempt & { email: string; isFixed: boolean; isPrimary: boolean; isFocused: boolean };
 
-function PasswordForm({ attempt, isBusy, email: known, isFixed, isFocused }: PasswordProps) {
+function PasswordForm({ attempt, isBusy, email: known, isFixed, isPrimary, isFocused }: PasswordProps) {
   const [email, setEmail] = useState(known);
   const [password, setPassword] = useState('');
   const send = (event: FormEvent) => {
@@ -137,7 +138,7 @@ function PasswordForm({ attempt, isBusy, email: known, isFixed, isFocused }: Pas
         value={password}
         onChange={setPassword}
       />
-      <Button type="submit" primary isDisabled={isBusy}>
+      <Button type="submit" primary={isPrimary} isPending={isBusy}>
         Sign in
       </Button>
     </form>
@@ -166,7 +167,7 @@ function KeyForm({ attempt, isBusy, isOpen: isOpenFirst }: Attempt & { isOpen: b
             value={key}
             onChange={setKey}
           />
-          <Button type="submit" isDisabled={isBusy}>
+          <Button type="submit" isPending={isBusy}>
             Sign in with key
           </Button>
         </form>
