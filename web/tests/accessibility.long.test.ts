@@ -16,7 +16,9 @@ type Step = string | ((page: Page) => Promise<unknown>);
 const console = startConsole({
   async fill() {
     const first = async (list: string) => (await console.get(`${list}?limit=1`)).data[0];
-    const webhook = await console.post('/v1/webhooks', { url: `${console.app.baseUrl}/hook`, types: ['*'] });
+    // Webhooks may be sent to this address only.
+    const receiver = console.app.baseUrl.replace('localhost', '127.0.0.1');
+    const webhook = await console.post('/v1/webhooks', { url: `${receiver}/hook`, types: ['*'] });
     const person = await first('/v1/personnel');
     paths = {
       overview: '/',
@@ -30,6 +32,7 @@ const console = startConsole({
       personnel: '/personnel',
       groups: '/groups',
       keys: '/keys',
+      account: '/account',
       report: '/report?project=APOLLO',
       'report-earlier': `/report?as_of=${daysAgo(30)}&since=${daysAgo(120)}`,
       'risks-before': '/risks?as_of=2001-02-03',
