@@ -14,6 +14,9 @@ Settings.Set({ maxErrors: 1000 });
 /** Validates each part of a request against its schema, and reports all errors as sentences. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const object = schema as TObject;
+  // A route that another service redirects to reads its parameters itself.
+  if (httpPart === 'querystring' && typeof Object(schema).additionalProperties === 'object')
+    return (query) => ({ value: query });
   if (httpPart === 'querystring') return (query) => resultOf(() => readQuery(object, query));
   if (httpPart === 'params') return (params) => resultOf(() => readPath(object, params));
   return (body) => resultOf(() => readBody(object, body));
