@@ -64,7 +64,8 @@ function parseClaimAccess(text: string): ClaimAccess[] | undefined {
 function isIssuer(text: string): boolean {
   const url = URL.parse(text);
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url?.hostname ?? '');
-  return url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal));
+  if (url === null || url.search !== '' || url.hash !== '' || url.username !== '') return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal);
 }
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;

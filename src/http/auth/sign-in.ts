@@ -13,6 +13,8 @@ type Options = {
   way: SignInWay;
   /** The session ends earlier than the settings say. */
   maxHours?: number;
+  /** The hash of the token of an earlier session, where the browser does not send its cookie. */
+  previous?: string | null;
   provider_session?: string | null;
   id_token?: string | null;
 };
@@ -25,13 +27,14 @@ export async function signIn(
   request: FastifyRequest,
   db: Transaction<Tables>,
   actor: Actor,
-  { way, maxHours, ...provider }: Options,
+  { way, maxHours, previous = null, ...provider }: Options,
 ): Promise<string> {
   const { sessionCookie, config } = request.server;
   const { user_id, key_id } = actor;
   const change = changeBy(request, actor);
-  const previous = sessionCookie.read(request.headers.cookie);
-  if (previous !== undefined) await endSessions(db, { hash: hashSecret(previous) }, 'replaced', change);
+  const sent = sessionCookie.read(request.headers.cookie);
+  for (const hash of [previous, sent === undefined ? null : hashSecret(sent)])
+    if (hash !== null) await endSessions(db, { hash }, 'replaced', change);
   const expires_at = earliest(
     later(change.now, config.session_days * 24),
     maxHours === undefined ? null : later(change.now, maxHours),

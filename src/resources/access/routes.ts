@@ -123,8 +123,8 @@ export function accessRoutes(app: App): void {
         operationId: 'deleteAccess',
         summary: 'End the access of a person',
         description:
-          'Sessions and invitations end at once, the password and passkeys are deleted, and personal keys are revoked. ' +
-          'The person stays on the roster.',
+          'Sessions and invitations end at once, the password, the passkeys and the link to an account at the identity ' +
+          'provider are deleted, and personal keys are revoked. The person stays on the roster.',
         tags,
         params: onePerson,
         response: { 204: NoContent },

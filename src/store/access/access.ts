@@ -90,13 +90,15 @@ export async function setAccess(
 }
 
 /**
- * Ends the access of a person: sessions and invitations end, the password and passkeys are deleted, personal keys are
- * revoked. Somebody else must be able to manage keys. Lock the table `access` before.
+ * Ends the access of a person: sessions and invitations end, the password, the passkeys and the link to an account at the
+ * identity provider are deleted, personal keys are revoked. Somebody else must be able to manage keys. Lock the table
+ * `access` before.
  */
 export async function endAccess(
   limited: Transaction<Tables>,
   { user_id, name }: { user_id: string; name: string },
   change: Change,
+  { keepsAccount = false } = {},
 ): Promise<void> {
   const db = withoutProjectScope(limited);
   const access = await findAccess(db, user_id);
@@ -107,6 +109,7 @@ export async function endAccess(
   await revokeKeysOf(db, user_id, change);
   for (const table of ['links', 'passwords', 'passkeys'] as const)
     await db.deleteFrom(table).where('user_id', '=', user_id).execute();
+  if (!keepsAccount) await db.deleteFrom('identities').where('user_id', '=', user_id).execute();
   await db.deleteFrom('access').where('id', '=', access.id).execute();
   await recordDeleted(db, accessSubject, access.id, access, change);
 }

@@ -1,5 +1,6 @@
 import type { Configuration, IDToken, ServerMetadata } from 'openid-client';
 import type { App } from '../../../http/fastify.ts';
+import { describeFailure } from './failures.ts';
 import { type OidcSettings, oidcSettings } from './settings.ts';
 
 /** A provider that does not answer must not keep people waiting who could sign in in another way. */
@@ -65,7 +66,7 @@ export async function signOutUrl(app: App, id_token: string): Promise<string | n
       post_logout_redirect_uri: `${app.baseUrl}/sign-in?signed_out`,
     }).href;
   } catch (error) {
-    app.log.warn(error);
+    app.log.warn(describeFailure(error));
     return null;
   }
 }
@@ -79,9 +80,28 @@ export async function readClaims(
   tokens: { claims(): IDToken | undefined; access_token: string },
 ): Promise<Claims> {
   const claims = tokens.claims() as Claims;
-  const isComplete = claims.email !== undefined && (settings.claim in claims || settings.access.length === 0);
-  if (isComplete || config.serverMetadata().userinfo_endpoint === undefined) return claims;
+  const { access, claim, addsPeople, trustsEmail } = settings;
+  const needed = ['email'];
+  if (!trustsEmail) needed.push('email_verified');
+  if (access.length > 0) needed.push(claim);
+  if (addsPeople) needed.push('name');
+  const isComplete = needed.every((name) => Object.hasOwn(claims, name));
+  if (isComplete || config.serverMetadata().userinfo_endpoint === undefined)
+    return complete(settings, claims);
   const { fetchUserInfo } = await openidClient();
   const info = await fetchUserInfo(config, tokens.access_token, claims.sub);
-  return { ...info, ...claims };
+  return complete(settings, { ...info, ...claims });
+}
+
+/**
+ * Throws if the provider says only where the values of the claim are, as Entra ID does for people in many groups. Without
+ * them the access would end.
+ */
+function complete({ access, claim }: OidcSettings, claims: Claims): Claims {
+  const references = claims._claim_names;
+  const isReference = typeof references === 'object' && references !== null && claim in references;
+  if (access.length === 0 || !isReference) return claims;
+  throw new Error(
+    `The identity provider sent a reference instead of ${claim}. Let it send only groups assigned to the application, or roles.`,
+  );
 }

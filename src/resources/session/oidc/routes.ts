@@ -1,7 +1,7 @@
-import { timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { Problem } from '../../../core/errors.ts';
+import { Problem, problems } from '../../../core/errors.ts';
 import { optional, Strict } from '../../../core/schemas.ts';
 import { limitAttempts } from '../../../http/auth/attempts.ts';
 import { createCookie } from '../../../http/auth/cookie.ts';
@@ -9,8 +9,10 @@ import { clientOf, signIn } from '../../../http/auth/sign-in.ts';
 import type { App } from '../../../http/fastify.ts';
 import { findPerson } from '../../../store/access/actors.ts';
 import { createChallenge, takeChallenge } from '../../../store/access/challenges.ts';
+import { hashSecret } from '../../../store/access/secret.ts';
 import { recordFailure } from '../../../store/access/sessions.ts';
 import { bySystem } from '../../../store/writes/change.ts';
+import { describeFailure, isUnavailable } from './failures.ts';
 import { processLogout } from './logout.ts';
 import { findByClaims, SignInRefused } from './people.ts';
 import { callbackPath, openidClient, openProvider, readClaims } from './provider.ts';
@@ -21,14 +23,23 @@ const stateMinutes = 10;
 /** A session whose access follows from a claim ends after a day, so that the claim is read again. */
 const maxHoursOfClaim = 24;
 
-type Attempt = { nonce: string; code_verifier: string; return_to: string };
+type Attempt = {
+  nonce: string;
+  code_verifier: string;
+  return_to: string;
+  /** The hash of the secret in the cookie of the browser that has to come back. */
+  browser: string;
+  /** The hash of the token of the session that the new one replaces: its cookie does not come back from another site. */
+  previous: string | null;
+};
 
 /** People sign in at an identity provider: Authorization Code flow with PKCE (OpenID Connect Core, RFC 9700). */
 export function oidcRoutes(app: App): void {
   const preHandler = limitAttempts(app);
   const tags = ['sessions'];
   const redirect = Type.Unsafe<undefined>({ type: 'null', description: 'To the next page.' });
-  const stateCookie = () => createCookie(app.baseUrl, 'muster_oidc', 'Lax');
+  // All tabs of a browser share its secret, so that several can sign in at the same time.
+  const browserCookie = () => createCookie(app.baseUrl, 'muster_oidc', 'Lax');
 
   app.get(
     '/v1/session/oidc/start',
@@ -58,8 +69,17 @@ export function oidcRoutes(app: App): void {
         const config = await openProvider(app, settings);
         const client = await openidClient();
         const [nonce, code_verifier] = [client.randomNonce(), client.randomPKCECodeVerifier()];
-        const attempt: Attempt = { nonce, code_verifier, return_to };
-        const { now } = request.moment;
+        const { headers, moment } = request;
+        const browser = findSecret(browserCookie().read(headers.cookie)) ?? newBrowserSecret();
+        const session = app.sessionCookie.read(headers.cookie);
+        const attempt: Attempt = {
+          nonce,
+          code_verifier,
+          return_to,
+          browser: hashSecret(browser),
+          previous: session === undefined ? null : hashSecret(session),
+        };
+        const { now } = moment;
         const state = await app.database.write((db) =>
           createChallenge(db, 'oidc', attempt, { now, minutes: stateMinutes }),
         );
@@ -74,7 +94,7 @@ export function oidcRoutes(app: App): void {
         });
         const expires_at = new Date(Date.parse(now) + stateMinutes * 60_000).toISOString();
         return await noStore(reply)
-          .header('set-cookie', stateCookie().set(state, expires_at))
+          .header('set-cookie', browserCookie().set(browser, expires_at))
           .redirect(url.href, 303);
       } catch (error) {
         return explain(app, request, reply, 'unavailable', error);
@@ -103,12 +123,11 @@ export function oidcRoutes(app: App): void {
         const { headers, raw, moment } = request;
         const url = new URL(`${app.baseUrl}${callbackPath}${new URL(raw.url ?? '', app.baseUrl).search}`);
         const state = url.searchParams.get('state') ?? '';
-        if (!isEqual(stateCookie().read(headers.cookie) ?? '', state)) throw new SignInRefused('expired');
-        const attempt = await app.database.write((db) =>
-          takeChallenge<Attempt>(db, 'oidc', state, moment.now),
-        );
-        if (!attempt) throw new SignInRefused('expired');
-        if (url.searchParams.has('error')) throw new SignInRefused('refused');
+        const browser = findSecret(browserCookie().read(headers.cookie));
+        const attempt =
+          browser &&
+          (await app.database.write((db) => takeChallenge<Attempt>(db, 'oidc', state, moment.now)));
+        if (!attempt || !isEqual(attempt.browser, hashSecret(browser))) throw new SignInRefused('expired');
         const config = await openProvider(app, settings);
         const { authorizationCodeGrant } = await openidClient();
         const tokens = await authorizationCodeGrant(config, url, {
@@ -117,19 +136,22 @@ export function oidcRoutes(app: App): void {
           pkceCodeVerifier: attempt.code_verifier,
         });
         const claims = await readClaims(config, settings, tokens);
-        const cookie = await app.database.write(async (db) => {
-          const access = await findByClaims(db, settings, claims, moment);
-          const actor = await findPerson(db, access.user_id);
-          if (!actor) throw new SignInRefused('no_access');
-          return signIn(request, db, actor, {
+        const { user_id, cookie } = await app.database.write(async (db) => {
+          const { user_id, access } = await findByClaims(db, settings, claims, request);
+          const actor = access && (await findPerson(db, user_id));
+          if (!actor) return { user_id };
+          const cookie = await signIn(request, db, actor, {
             way: 'oidc',
             ...(access.source === 'oidc' && { maxHours: maxHoursOfClaim }),
+            previous: attempt.previous,
             provider_session: typeof claims.sid === 'string' ? claims.sid : null,
             id_token: tokens.id_token ?? null,
           });
+          return { user_id, cookie };
         });
+        if (cookie === undefined) throw new SignInRefused('no_access', user_id);
         return await noStore(reply)
-          .header('set-cookie', [cookie, stateCookie().end()])
+          .header('set-cookie', cookie)
           .redirect(`${app.baseUrl}${attempt.return_to}`, 303);
       } catch (error) {
         return explain(app, request, reply, 'failed', error);
@@ -178,13 +200,18 @@ function requireSettings(app: App) {
 /** Anything but a path of this service becomes its start page, so that a link cannot lead to another site after the sign-in. */
 function relativePath({ baseUrl }: App, path = '/'): string {
   const base = new URL(`${baseUrl}/`);
-  const url = /^\/(?![/\\])/.test(path) ? URL.parse(`${baseUrl}${path}`) : null;
-  const isInside = url?.origin === base.origin && `${url.pathname}/`.startsWith(base.pathname);
-  return isInside ? `${url.pathname}${url.search}`.slice(base.pathname.length - 1) || '/' : '/';
+  const url = path.startsWith('/') ? URL.parse(`${baseUrl}${path}`) : null;
+  if (url?.origin !== base.origin || !`${url.pathname}/`.startsWith(base.pathname)) return '/';
+  const relative = `${url.pathname}${url.search}`.slice(base.pathname.length - 1);
+  // A path that begins with two slashes would be the name of a host where it is used without the base URL.
+  return /^\/(?!\/)/.test(relative) ? relative : '/';
 }
 
-const isEqual = (one: string, other: string) =>
-  one.length === other.length && one !== '' && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+const newBrowserSecret = () => randomBytes(32).toString('base64url');
+
+const findSecret = (text: string | undefined) => (/^[\w-]{43}$/.test(text ?? '') ? text : undefined);
+
+const isEqual = (hash: string, other: string) => timingSafeEqual(Buffer.from(hash), Buffer.from(other));
 
 const noStore = (reply: FastifyReply) => reply.header('cache-control', 'no-store');
 
@@ -196,10 +223,19 @@ async function explain(
   fallback: 'failed' | 'unavailable',
   error: unknown,
 ) {
-  if (error instanceof Problem) throw error;
-  const problem = error instanceof SignInRefused ? error.problem : fallback;
-  if (!(error instanceof SignInRefused)) request.log.warn(error);
-  const failed = { ...clientOf(request), user_id: null, way: 'oidc' as const };
+  // An overloaded service, or its database.
+  if (error instanceof Problem && problems[error.code].status >= 500) throw error;
+  const refused = error instanceof SignInRefused ? error : undefined;
+  if (!refused) request.log.warn(describeFailure(error));
+  const problem = refused?.problem ?? problemOf(error) ?? fallback;
+  const failed = { ...clientOf(request), user_id: refused?.user_id ?? null, way: 'oidc' as const };
   await app.database.write(async (db) => recordFailure(db, failed, bySystem(request.moment)));
   return noStore(reply).redirect(`${app.baseUrl}/sign-in?problem=${problem}`, 303);
 }
+
+const problemOf = (error: unknown) =>
+  isUnavailable(error)
+    ? 'unavailable'
+    : error instanceof Error && 'error' in error && error.error === 'access_denied'
+      ? 'refused'
+      : undefined;

@@ -30,7 +30,3 @@ export function scopesOf(settings: OidcSettings, claims: Record<string, unknown>
   const granted = matching.length > 0 ? matching.flatMap(({ scopes }) => scopes) : settings.defaultAccess;
   return granted.length > 0 ? [...new Set(granted)] : undefined;
 }
-
-/** Whether the settings derive access from claims at all. */
-export const decidesAccess = ({ access, defaultAccess }: OidcSettings) =>
-  access.length > 0 || defaultAccess.length > 0;
