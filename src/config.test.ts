@@ -94,8 +94,36 @@ test('takes the slash off the base URL', () => {
   );
 });
 
-test('docs/operations.md lists every setting with its default', () => {
-  const text = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
+test('needs an issuer and a client id for an identity provider', () => {
+  const provider = { MUSTER_OIDC_ISSUER: 'https://login.example.com', MUSTER_OIDC_CLIENT_ID: 'muster' };
+  assert.throws(() => readConfig({ MUSTER_OIDC_REDIRECT: 'on' }), /MUSTER_OIDC_ISSUER is missing/);
+  for (const issuer of ['http://localhost:8081/realms/a', 'http://[::1]:1', 'https://login.example.com/a/'])
+    assert.equal(readConfig({ ...provider, MUSTER_OIDC_ISSUER: issuer }).oidc_issuer, issuer);
+  for (const issuer of [
+    'http://login.example.com',
+    'http://localhost.example.com',
+    'https://login.example.com?a=b',
+    'https://login.example.com#a',
+    'https://user@login.example.com',
+    'login.example.com',
+  ])
+    assert.throws(() => readConfig({ ...provider, MUSTER_OIDC_ISSUER: issuer }), /must be the https URL/);
+  const { oidc_access } = readConfig({
+    ...provider,
+    MUSTER_OIDC_ACCESS: 'Risk office=viewer, cn=it=keys.read+keys.manage',
+  });
+  assert.deepEqual(oidc_access, [
+    { value: 'Risk office', scopes: ['personnel.read', 'projects.read', 'events.read'] },
+    { value: 'cn=it', scopes: ['keys.read', 'keys.manage'] },
+  ]);
+  for (const access of ['office', 'office=', '=viewer', 'office=reader', 'office=viewer,'])
+    assert.throws(() => readConfig({ ...provider, MUSTER_OIDC_ACCESS: access }), /must be pairs/);
+});
+
+test('docs/operations.md and docs/identity.md list every setting with its default', () => {
+  const text = ['operations', 'identity']
+    .map((name) => readFileSync(new URL(`../docs/${name}.md`, import.meta.url), 'utf8'))
+    .join('\n');
   assert.throws(
     () => readConfig({ MUSTER_ZZZZZZZZZZZZZZZZ: 'x' }),
     ({ message }: Error) => {

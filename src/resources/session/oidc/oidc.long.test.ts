@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Browser, clientSecret, settingsFor, startForger, startIssuer } from '../../../../test/issuer.ts';
 import { startMuster, temporaryFolder } from '../../../../test/process.ts';
+import { startReceiver } from '../../../../test/receiver.ts';
 import { onBothEngines, onSqlite, type Start, type TestService } from '../../../../test/service.ts';
 
 const problem = (name: string) => `/sign-in?problem=${name}`;
@@ -111,7 +112,7 @@ onBothEngines('signing in at an identity provider', (start) => {
     assert.equal(await signIn(), '/');
   });
 
-  test('links two first sign-ins at the same time to one person', async (t) => {
+  test('links several first sign-ins at the same time to one person', async (t) => {
     const settings = { MUSTER_OIDC_ADD_PEOPLE: 'on', MUSTER_OIDC_DEFAULT_ACCESS: 'viewer' };
     const { forger, service, key, origin } = await startBoth(t, start, settings);
     forger.claims = {
@@ -280,10 +281,13 @@ onSqlite('an identity provider', (start) => {
     }
   });
 
-  test('leaves no secret in the logs', async (t) => {
+  test('leaves no secret in logs and traces', async (t) => {
     const forger = await startForger(t);
+    const collector = await startReceiver(t);
     const service = await startMuster(t, temporaryFolder(t), {
       MUSTER_LOG_LEVEL: 'trace',
+      OTEL_EXPORTER_OTLP_ENDPOINT: new URL(collector.url).origin,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       ...settingsFor(forger, { MUSTER_OIDC_ADD_PEOPLE: 'on', MUSTER_OIDC_DEFAULT_ACCESS: 'viewer' }),
     });
     const browser = new Browser();
@@ -307,6 +311,8 @@ onSqlite('an identity provider', (start) => {
     cookies.push(browser.cookies(service.origin));
     service.child.kill('SIGTERM');
     await service.exit;
+    const traces = collector.received.map(({ text }) => text).join('\n');
+    assert.match(traces, /GET \/v1\/session\/oidc\/callback/);
     const log = service.stderr();
     assert.match(log, /The identity provider rejected a sign-in/);
     assert.match(log, /invalid_grant/);
@@ -315,6 +321,7 @@ onSqlite('an identity provider', (start) => {
     for (const secret of secrets) {
       assert.ok(secret.length > 10);
       assert.ok(!log.includes(secret), `${secret} is in the log`);
+      assert.ok(!traces.includes(secret), `${secret} is in a trace`);
     }
   });
 });
