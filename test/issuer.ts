@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { type Configuration, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 
-export const clientId = 'muster';
+const clientId = 'muster';
 export const clientSecret = 'canary-of-the-client-secret';
 const callbackPath = '/v1/session/oidc/callback';
 
@@ -204,7 +204,7 @@ async function grantEverything({ oidc }: KoaContextWithOIDC) {
   return grant;
 }
 
-export const logoutEvents = { 'http://schemas.openid.net/event/backchannel-logout': {} };
+const logoutEvents = { 'http://schemas.openid.net/event/backchannel-logout': {} };
 
 /** An issuer that signs everybody in at once, and does everything wrong that a test asks for. */
 export async function startForger(t: Cleanup) {
