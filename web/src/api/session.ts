@@ -100,11 +100,12 @@ export async function signIn(input: SessionInput, prepare?: (me: Me) => Promise<
 }
 
 export async function signOut(): Promise<void> {
-  const { redirect_to } = await dataOrThrow(api.DELETE('/v1/session'));
-  if (redirect_to !== null) {
+  // Without such a page the response is empty.
+  const signedOut = await dataOrThrow(api.DELETE('/v1/session'));
+  if (signedOut?.redirect_to) {
     // The identity provider ends its own session and returns to the sign-in page.
     setSession({ state: 'unknown' });
-    location.assign(redirect_to);
+    location.assign(signedOut.redirect_to);
     return;
   }
   history.pushState(null, '', `${basePath}/sign-in?signed_out`);
