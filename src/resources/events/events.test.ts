@@ -118,6 +118,25 @@ onBothEngines('events', (start) => {
     assert.deepEqual(await found('?types=risk.score_changed,risk.updated'), []);
   });
 
+  test('`person` finds what a person did and what happened to their access, sessions and keys', async (t) => {
+    const { service, key } = await withKey(start(t));
+    const [ada, bo] = [await service.member(['personnel.manage']), await service.member(['personnel.read'])];
+    const added = await service.post('/v1/personnel', undefined, { name: 'Cy' }, ada.headers);
+    const own = await service.post('/v1/me/keys', undefined, { name: 'scripts' }, ada.headers);
+    assert.deepEqual([added.status, own.status], [201, 201], added.text + own.text);
+    const typesOf = async (user_id: string) =>
+      pluck(await listEvents(service, key, `?person=${user_id}`), 'type');
+    assert.deepEqual(await typesOf(ada.user_id), [
+      'person.created',
+      'access.created',
+      'session.started',
+      'person.created',
+      'key.created',
+    ]);
+    assert.deepEqual(await typesOf(bo.user_id), ['person.created', 'access.created', 'session.started']);
+    assert.deepEqual(await typesOf(added.body.user_id), ['person.created']);
+  });
+
   test('risks, issues and tasks have the most specific type of event', async (t) => {
     const service = await start(t, { clock: settableClock('2026-03-01T12:00:00Z') });
     const { make, call } = service;

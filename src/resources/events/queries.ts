@@ -3,7 +3,7 @@ import { dayKey, daysLater, type Moment, startOf } from '../../core/clock.ts';
 import { invalidParameter, Problem } from '../../core/errors.ts';
 import { idPattern } from '../../core/ids.ts';
 import { grants, type Scope } from '../../core/scopes.ts';
-import { consoleUrl, jsonObject, jsonTexts, parsedJson } from '../../database/sql/functions.ts';
+import { consoleUrl, containsText, jsonObject, jsonTexts, parsedJson } from '../../database/sql/functions.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
 import { allOf, equals, isIn } from '../../lists/filters.ts';
 import { type List, memoizedList } from '../../lists/list.ts';
@@ -13,9 +13,9 @@ import type { Tables } from '../../store/tables.ts';
 import { resources } from '../descriptors.ts';
 import { actorJson } from '../history/queries.ts';
 import { resolveProjects } from '../projects/queries.ts';
-import { Event, type eventFilters, subjects, subjectTypes } from './schema.ts';
+import { Event, type eventListFilters, subjects, subjectTypes } from './schema.ts';
 
-export type EventFilters = Filters<typeof eventFilters>;
+export type EventFilters = Filters<typeof eventListFilters>;
 
 /** Who reads events: a key or person sees those of the resources that they may read, in their projects. */
 export type Reader = { scopes: readonly Scope[]; project_ids: readonly string[] | null };
@@ -56,6 +56,10 @@ const eventConditions = (filters: EventFilters, reader: Reader) =>
         select 1 from ${jsonTexts(sql.ref('events.also'))} where ${isIn('value')(types)})))`,
     subject: equals('events.subject_id'),
     project: isIn('events.project_id'),
+    // Of these, an event contains the id only if it is about the person.
+    person: (user_id) =>
+      sql<boolean>`(events.actor_user_id = ${user_id} or events.subject_id = ${user_id} or
+        (events.subject_type in ('access', 'session', 'key') and ${containsText(sql.ref('events.data'), user_id)}))`,
   })})`;
 
 const readableSubjects = ({ scopes, project_ids }: Reader): string[] => {

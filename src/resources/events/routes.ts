@@ -6,7 +6,7 @@ import type { App } from '../../http/fastify.ts';
 import { listRoute } from '../list-route.ts';
 import { createEventFeed } from './feed.ts';
 import { assertStored, eventList, eventSorts, resolveEventFilters } from './queries.ts';
-import { Event, eventFilters } from './schema.ts';
+import { Event, eventFilters, eventListFilters } from './schema.ts';
 import { createEventStream } from './stream.ts';
 
 export function eventRoutes(app: App): void {
@@ -29,7 +29,7 @@ export function eventRoutes(app: App): void {
           'The value of `after` for the next request. Newest first, that of the first page is the end of the log.',
       }),
     },
-    filters: eventFilters,
+    filters: eventListFilters,
     sorts: eventSorts,
     list: async ({ actor, database, moment }, { filters, sort }) => {
       await assertStored(database.db, filters, actor, moment);

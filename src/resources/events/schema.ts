@@ -96,3 +96,13 @@ export const eventFilters = {
     [parameterScope]: 'projects.read',
   }),
 };
+
+/** The list has another filter, which streams have not. */
+export const eventListFilters = {
+  ...eventFilters,
+  person: Id('person', {
+    description:
+      'Only events that this person caused, or that are about this person: their entry in the roster, their access, ' +
+      'sessions and personal keys.',
+  }),
+};
