@@ -185,6 +185,8 @@ test('the console is the same page at all of its paths, with a strict content se
     '/invitation',
     '/set-up',
     '/account',
+    '/access',
+    '/audit',
   ]) {
     const response = await fetch(`${app.baseUrl}${path}`);
     assert.equal(await response.text(), page);

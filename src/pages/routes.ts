@@ -36,6 +36,8 @@ const consolePaths = [
   '/invitation',
   '/set-up',
   '/account',
+  '/access',
+  '/audit',
 ];
 
 /** The pages for browsers: the console, the API reference and a page for each error code. */

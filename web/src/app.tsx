@@ -5,13 +5,13 @@ import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { basePath } from './api/client.ts';
 import type { Me } from './api/openapi.ts';
 import { queryClient } from './api/queries.ts';
-import { actorId, type Scope, useHasScope, useSession } from './api/session.ts';
+import { actorId, type Scope, useHasScope, useIsLimited, useSession } from './api/session.ts';
 import { Empty } from './components/empty.tsx';
 import { lazy } from './components/lazy.tsx';
 import { PageLoading } from './components/loading.tsx';
 import { ToastRegion } from './components/toast.tsx';
 import { Frame } from './layout/frame.tsx';
-import { destinations } from './layout/navigation.ts';
+import { destinations, useIsAvailable } from './layout/navigation.ts';
 import { PageErrorBoundary } from './layout/page-error-boundary.tsx';
 import { Title } from './layout/title.tsx';
 import { useLinkToken } from './sign-in/link-token.ts';
@@ -34,6 +34,8 @@ const Personnel = lazyPage(() => import('./personnel/page.tsx'), 'PersonnelPage'
 const Person = lazyPage(() => import('./personnel/person-page.tsx'), 'PersonPage');
 const Groups = lazyPage(() => import('./groups/page.tsx'), 'GroupsPage');
 const Group = lazyPage(() => import('./groups/group-page.tsx'), 'GroupPage');
+const Access = lazyPage(() => import('./access/page.tsx'), 'AccessPage');
+const Audit = lazyPage(() => import('./audit/page.tsx'), 'AuditPage');
 const Keys = lazyPage(() => import('./keys/page.tsx'), 'KeysPage');
 const Webhooks = lazyPage(() => import('./webhooks/page.tsx'), 'WebhooksPage');
 const Webhook = lazyPage(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage');
@@ -52,8 +54,18 @@ const SignInAgain = lazy(() => import('./sign-in/again.tsx'), 'SignInAgain');
 const SetUp = lazy(() => import('./sign-in/set-up.tsx'), 'SetUp', starting);
 const Invitation = lazy(() => import('./sign-in/invitation.tsx'), 'Invitation', starting);
 
-/** Each page and the scope it needs, if any. The service serves the console for the same paths. */
-const pages: [path: string, scope: Scope | undefined, page: ReturnType<typeof lazyPage>][] = [
+type PageRoute = [
+  path: string,
+  scopes: Scope | Scope[],
+  page: ReturnType<typeof lazyPage>,
+  limit?: 'unlimited',
+];
+
+/**
+ * Each page and the scopes it needs, and whether only people and keys without a limit to projects can open it. The service
+ * serves the console for the same paths.
+ */
+const pages: PageRoute[] = [
   ['/', 'projects.read', Overview],
   ['/risks', 'projects.read', Risks],
   ['/risks/:key', 'projects.read', Risk],
@@ -70,8 +82,10 @@ const pages: [path: string, scope: Scope | undefined, page: ReturnType<typeof la
   ['/groups/:id', 'personnel.read', Group],
   ['/webhooks', 'events.read', Webhooks],
   ['/webhooks/:id', 'events.read', Webhook],
+  ['/access', 'keys.read', Access, 'unlimited'],
+  ['/audit', ['events.read', 'keys.read'], Audit, 'unlimited'],
   ['/keys', 'keys.read', Keys],
-  ['/account', undefined, Account],
+  ['/account', [], Account],
 ];
 
 /** Loads the code of the page in the URL while the session is checked. */
@@ -178,14 +192,15 @@ const seesAsMuch = (me: Me, other: Me) =>
 
 function Pages() {
   const hasScope = useHasScope();
+  const isLimited = useIsLimited();
   const [path] = useLocation();
-  const home = destinations.find(({ scope }) => hasScope(scope))?.path;
+  const home = destinations.find(useIsAvailable())?.path;
   if (path === '/' && home !== undefined && home !== '/') return <Redirect to={home} replace />;
   return (
     <PageErrorBoundary key={path}>
       <Switch>
         {pages
-          .filter(([, scope]) => scope === undefined || hasScope(scope))
+          .filter(([, scopes, , limit]) => [scopes].flat().every(hasScope) && !(limit && isLimited))
           .map(([path, , Page]) => (
             <Route key={path} path={path} component={Page} />
           ))}

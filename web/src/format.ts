@@ -111,6 +111,9 @@ const labels: Readonly<Record<string, string>> = {
   q: 'Search',
   check: 'Needs attention',
   stale_90d: 'No update in 90 days',
+  any: 'Anybody who can change it',
+  not_owner: 'Anybody but its owner',
+  oidc: 'Identity provider',
 };
 
 /** `in_progress` → `In progress`. */
@@ -133,6 +136,7 @@ const fieldLabels: Readonly<Record<string, string>> = {
   lessons: 'Lessons learned',
   source_url: 'Source',
   project_ids: 'Projects',
+  acceptance: 'Who may accept a risk above the appetite',
 };
 
 /** The label of a field of the API: `owner_user_id` → `Owner`, `due_on` → `Due`. */
@@ -143,6 +147,19 @@ export const labelOf = (field: string) =>
 export function scopeLabel(scope: string): string {
   const [area = '', access = ''] = scope.split('.');
   return `${humanize(access)} ${area}`;
+}
+
+/** `Manage personnel, projects · Read metrics`: managing includes reading. */
+export function summarizeScopes(scopes: readonly string[]): string {
+  const areas = (access: string) =>
+    scopes.filter((scope) => scope.endsWith(access)).map((scope) => scope.replace(access, ''));
+  const managed = areas('.manage');
+  const read = areas('.read').filter((area) => !managed.includes(area));
+  const parts = [
+    managed.length > 0 && `Manage ${managed.join(', ')}`,
+    read.length > 0 && `Read ${read.join(', ')}`,
+  ];
+  return parts.filter(Boolean).join(' · ');
 }
 
 /** Values of the API to choose from, with their labels. */

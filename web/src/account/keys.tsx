@@ -13,7 +13,7 @@ import { Secret } from '../components/secret.tsx';
 import { toast } from '../components/toast.tsx';
 import { dayOf, daysFromToday, formatAge, formatDay, organizationTimeZone } from '../format.ts';
 import { withEndOfDay } from '../keys/key-form.tsx';
-import { summarizeScopes } from '../keys/scopes.ts';
+import { summarizeScopes } from '../format.ts';
 import { withRecentSignIn } from './recent-sign-in.tsx';
 
 /** Keys for the person's own programs. */

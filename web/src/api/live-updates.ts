@@ -17,7 +17,10 @@ const minPauseMs = 1_000;
 const maxPauseMs = 15_000;
 const openCheckMs = 500;
 
-/** The queries that only some events affect, by the first part of their key. All other queries depend on every event. */
+/**
+ * The queries that only some events affect, by the first part of their key. All other queries depend on every event but
+ * sign-ins.
+ */
 const dependencies: Readonly<Record<string, readonly Subject[]>> = {
   risks: ['risk', 'project', 'person', 'group'],
   issues: ['issue', 'project', 'person', 'group'],
@@ -26,6 +29,9 @@ const dependencies: Readonly<Record<string, readonly Subject[]>> = {
   groups: ['person', 'group'],
   members: ['person', 'group'],
   keys: ['key'],
+  access: ['access', 'session', 'person', 'project'],
+  sessions: ['access', 'session'],
+  audit: ['access', 'session', 'key'],
   'risk-model': [],
   'sign-in-ways': [],
   account: ['access', 'key', 'session'],
@@ -155,4 +161,5 @@ function createUpdates() {
 }
 
 const isAffected = (query: unknown, subjects: readonly Subject[]) =>
-  dependencies[String(query)]?.some((subject) => subjects.includes(subject)) ?? true;
+  dependencies[String(query)]?.some((subject) => subjects.includes(subject)) ??
+  subjects.some((subject) => subject !== 'session');

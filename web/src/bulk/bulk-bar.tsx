@@ -1,10 +1,11 @@
 import { useState } from 'react';
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import type { ItemList } from '../api/items.ts';
-import { useHasScope } from '../api/session.ts';
+import { useHasScope, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { useShortcut } from '../components/use-shortcut.ts';
 import { formatNumber, humanize, pluralize } from '../format.ts';
+import { AcceptedByYou } from '../risks/accepted-by-you.tsx';
 import { maxItems } from './change.ts';
 import { assignForm, ChangeDialog, type ChangeForm } from './change-dialog.tsx';
 import { Failures } from './failures.tsx';
@@ -35,6 +36,7 @@ const dueForm: ChangeForm = {
 /** What can be done with the selected rows. */
 export function BulkBar({ kind, items, total, selectFirst, clear, deselect }: Props) {
   const hasScope = useHasScope();
+  const isPerson = useMe().user_id !== null;
   const isAllowed = useIsAllowed(kind);
   const [form, setForm] = useState<ChangeForm>();
   const [isMenuOpen, setMenuOpen] = useState(false);
@@ -51,11 +53,12 @@ export function BulkBar({ kind, items, total, selectFirst, clear, deselect }: Pr
   const isDisabled = isBusy || isTooMany;
 
   const setStatus = (status: string) => {
-    const fields = statusFields(kind, status, items);
+    const fields = statusFields(kind, status, items, isPerson);
     if (fields.length === 0) return void change.applyNow({ status });
     setForm({
       title: `Set status to ${humanize(status)}`,
       fields,
+      ...(status === 'accepted' && { note: <AcceptedByYou /> }),
       changes: (values) => ({ ...values, status }),
     });
   };

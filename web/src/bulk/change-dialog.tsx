@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import type { ItemList } from '../api/items.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -12,6 +13,7 @@ import { type BulkChange, useBulkChange } from './use-bulk-change.ts';
 export type ChangeForm = {
   title: string;
   fields: Field[];
+  note?: ReactNode;
   changes: (values: Changes) => Changes;
   /** Has its own button, so that a blank field never removes a value. */
   removal?: { action: string; done: string; changes: Changes };
@@ -58,7 +60,7 @@ type Props = AssignProps & {
 };
 
 export function ChangeDialog({ kind, items, form, change, deselect, onClose }: Props) {
-  const { title, fields, changes, removal } = form;
+  const { title, fields, note, changes, removal } = form;
   const counted = pluralize(items.length, nouns[kind]);
   return (
     <Dialog title={title} onClose={onClose}>
@@ -81,7 +83,9 @@ export function ChangeDialog({ kind, items, form, change, deselect, onClose }: P
             </Button>
           )
         }
-      />
+      >
+        {note}
+      </Form>
       <Failures kind={kind} change={change} deselect={deselect} />
     </Dialog>
   );

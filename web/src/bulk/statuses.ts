@@ -30,9 +30,15 @@ export const offeredStatuses = (kind: ItemList, items: readonly BulkItem[], isAl
 const reason: Field = { name: 'reason', label: 'Reason', kind: 'text', required: true };
 
 /** What a status requires, as fields of a form. */
-export function statusFields(kind: ItemList, to: string, items: readonly BulkItem[]): Field[] {
+export function statusFields(
+  kind: ItemList,
+  to: string,
+  items: readonly BulkItem[],
+  isPerson: boolean,
+): Field[] {
   if (to === 'open' && kind !== 'tasks' && items.some(({ status }) => status === 'closed')) return [reason];
-  if (kind === 'risks' && (to === 'accepted' || to === 'closed')) return transitionForms[to]().fields;
+  if (kind === 'risks' && (to === 'accepted' || to === 'closed'))
+    return transitionForms[to]({ isPerson }).fields;
   if (kind === 'issues' && to === 'resolved') return [resolutionField];
   return [];
 }

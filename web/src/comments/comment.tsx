@@ -4,7 +4,7 @@ import { ApiError } from '../api/client.ts';
 import type { Comment } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useMe } from '../api/session.ts';
-import { PersonLabel } from '../components/badges.tsx';
+import { ActorLabel } from '../components/actor.tsx';
 import { Button } from '../components/button.tsx';
 import { Confirm, DialogButton } from '../components/dialog.tsx';
 import { MarkdownText } from '../components/markdown-text.tsx';
@@ -39,7 +39,7 @@ export function CommentEntry({ subject, comment, canWrite }: Props) {
     <li ref={item} className="comment">
       <article aria-label={`Comment by ${author.name}`}>
         <header>
-          <PersonLabel name={author.name} />
+          <ActorLabel actor={author} />
           <time className="quiet" dateTime={created_at}>
             {formatTime(created_at)}
           </time>

@@ -86,10 +86,11 @@ export const DueSummary = ({ day, isOverdue }: DueProps<string | null>) => (
 );
 
 /** A name with an avatar of its initials. */
-export const PersonLabel = ({ name }: { name: string }) => (
+export const PersonLabel = ({ name, note }: { name: string; note?: string }) => (
   <span className="person">
     <span className="avatar" aria-hidden="true" data-initials={initials(name)} />
     <bdi>{name}</bdi>
+    {note && <span className="quiet">{note}</span>}
   </span>
 );
 

@@ -150,10 +150,20 @@ type Confirmation = Props & {
   danger?: boolean;
   act: () => Promise<unknown>;
   isDisabled?: boolean;
+  /** Shows something else after the action. */
+  staysOpen?: boolean;
 };
 
 /** Asks for confirmation before an action that can't be undone. */
-export function Confirm({ action, act, danger, isDisabled = false, children, ...dialog }: Confirmation) {
+export function Confirm({
+  action,
+  act,
+  danger,
+  isDisabled = false,
+  staysOpen = false,
+  children,
+  ...dialog
+}: Confirmation) {
   const [error, setError] = useState<Error>();
   const { isBusy, run } = useAction(setError);
   const body = useRef<HTMLDivElement>(null);
@@ -161,7 +171,7 @@ export function Confirm({ action, act, danger, isDisabled = false, children, ...
     if (rejectNotChosen(body.current)) return;
     setError(undefined);
     await act();
-    dialog.onClose();
+    if (!staysOpen) dialog.onClose();
   };
   return (
     <Dialog {...dialog}>

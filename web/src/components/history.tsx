@@ -6,7 +6,8 @@ import { readItem } from '../api/items.ts';
 import type { HistoryEntry } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
 import { type Subject, useChanges } from '../comments/queries.ts';
-import { formatDayOrText, formatNumber, formatTime, humanize, labelOf } from '../format.ts';
+import { formatDayOrText, formatNumber, formatTime, humanize, labelOf, summarizeScopes } from '../format.ts';
+import { Actor } from './actor.tsx';
 import { Button } from './button.tsx';
 import { Card } from './card.tsx';
 import { Loaded } from './loading.tsx';
@@ -14,15 +15,21 @@ import { MarkdownLine } from './markdown-text.tsx';
 
 const maxShown = 12;
 
+type HistoryProps = {
+  subject: Subject;
+  /** Where a page has several. */
+  title?: string;
+};
+
 /** The changes of a resource, newest first. */
-export function History({ subject }: { subject: Subject }) {
+export function History({ subject, title = 'History' }: HistoryProps) {
   const query = useChanges(subject);
   const [isExpanded, setExpanded] = useState(false);
   const all = groupChanges(query.data ?? []).toReversed();
   const shown = all.slice(0, isExpanded ? undefined : maxShown);
   const nameOf = useNames(shown.flat());
   return (
-    <Card id="history" title="History">
+    <Card id={title.toLowerCase().replaceAll(' ', '-')} title={title}>
       <Loaded query={query}>
         {() => (
           <>
@@ -58,7 +65,7 @@ export const Changes = ({ changes, nameOf }: { changes: ChangeGroup; nameOf: Nam
         </p>
       ))}
       <p className="quiet">
-        <time dateTime={first.at}>{formatTime(first.at)}</time> by <bdi>{first.actor.name}</bdi>
+        <time dateTime={first.at}>{formatTime(first.at)}</time> by <Actor actor={first.actor} />
       </p>
     </li>
   );
@@ -76,7 +83,10 @@ export function groupChanges(changes: readonly HistoryEntry[]): ChangeGroup[] {
 
 /** Changes of one request have the same time, to the millisecond. */
 const areTogether = (a: HistoryEntry, b: HistoryEntry) =>
-  a.at === b.at && a.actor.name === b.actor.name && a.reason === b.reason;
+  a.at === b.at && isSameActor(a.actor, b.actor) && a.reason === b.reason;
+
+const isSameActor = (a: HistoryEntry['actor'], b: HistoryEntry['actor']) =>
+  a.user_id === b.user_id && a.key_id === b.key_id && a.name === b.name;
 
 type NameOf = (id: string) => string;
 
@@ -167,10 +177,20 @@ const isId = (value: unknown) => typeof value === 'string' && /^[a-z]{3}_[0-9a-v
 const noValue = '–';
 
 /** The fields whose values are words of the API. Other text is shown as it was entered. */
-const enumFields = ['status', 'kind', 'severity', 'priority', 'resolution', 'strategy'];
+const enumFields = [
+  'status',
+  'kind',
+  'severity',
+  'priority',
+  'resolution',
+  'strategy',
+  'acceptance',
+  'source',
+];
 
 export function formatValue(field: string, value: unknown, nameOf: NameOf): string {
   if (value === null || value === undefined || value === '') return noValue;
+  if (Array.isArray(value) && field === 'scopes') return summarizeScopes(value.map(String)) || noValue;
   if (Array.isArray(value)) return value.map((one) => formatValue(field, one, nameOf)).join(', ') || noValue;
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (typeof value === 'number') return formatNumber(value);

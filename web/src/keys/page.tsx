@@ -13,11 +13,19 @@ import { Loaded } from '../components/loading.tsx';
 import { Secret } from '../components/secret.tsx';
 import { CellButton, type Column, Table } from '../components/table.tsx';
 import { toast } from '../components/toast.tsx';
-import { dayOf, enumOptions, formatDay, formatNumber, formatTime, humanize } from '../format.ts';
+import {
+  dayOf,
+  enumOptions,
+  formatDay,
+  formatNumber,
+  formatTime,
+  humanize,
+  summarizeScopes,
+} from '../format.ts';
 import { Title } from '../layout/title.tsx';
+import { PersonLink, PersonName } from '../personnel/person-link.tsx';
 import { useProjectKeys } from '../projects/queries.ts';
 import { EditKey, NewKey } from './key-form.tsx';
-import { summarizeScopes } from './scopes.ts';
 
 type OpenDialog = { kind: 'edit' | 'revoke' | 'rotate'; key: Key };
 
@@ -73,6 +81,7 @@ export function KeysPage() {
               label="Keys"
               columns={[
                 nameColumn(isEditable, (key) => setOpen({ kind: 'edit', key })),
+                ...(keys.some(({ user_id }) => user_id !== null) ? [personColumn] : []),
                 ...columns(me.key_id),
                 limits(projectKeyOf),
                 ...(hasScope('keys.manage') ? [actions(setOpen)] : []),
@@ -120,10 +129,26 @@ const nameColumn = (isEditable: (key: Key) => boolean, edit: (key: Key) => void)
       )}
       <span className="secondary-line">
         {humanize(statusOf(key))} · …{key.last_four}
+        {key.user_id && (
+          <>
+            {' · key of '}
+            <PersonName user_id={key.user_id} name={null} />
+          </>
+        )}
       </span>
     </>
   ),
 });
+
+/** Whose key it is; the others are of programs. */
+const personColumn: Column<Key> = {
+  name: 'person',
+  header: 'Person',
+  width: 10,
+  from: 'tablet',
+  cell: ({ user_id }) =>
+    user_id ? <PersonLink user_id={user_id} /> : <span className="quiet">Program</span>,
+};
 
 const columns = (usedKeyId: string | null): readonly Column<Key>[] => [
   {

@@ -3,14 +3,14 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Dialog, Menu, MenuItem, MenuTrigger, Modal, ModalOverlay, Popover } from 'react-aria-components';
 import { Link, useLocation } from 'wouter';
 import { basePath } from '../api/client.ts';
-import { useHasScope, useMe } from '../api/session.ts';
+import { useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { DialogLoading } from '../components/dialog.tsx';
 import { rememberFocus, restoreFocus } from '../components/focus.ts';
 import { Icon } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { isApple } from '../components/use-shortcut.ts';
-import { destinations } from './navigation.ts';
+import { destinations, useIsAvailable } from './navigation.ts';
 import { ShortcutList, useShortcuts } from './shortcuts.tsx';
 import { signOutOrReport } from './sign-out.ts';
 import { setTheme, type Theme, useTheme } from './theme.ts';
@@ -100,7 +100,7 @@ const Brand = () => (
 );
 
 function Navigation({ openPalette }: { openPalette: () => void }) {
-  const hasScope = useHasScope();
+  const isAvailable = useIsAvailable();
   const me = useMe();
   const [path] = useLocation();
   const isCurrent = (target: string) =>
@@ -114,14 +114,12 @@ function Navigation({ openPalette }: { openPalette: () => void }) {
         <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
       <nav aria-label="Pages">
-        {destinations
-          .filter(({ scope }) => hasScope(scope))
-          .map(({ path, name, icon }) => (
-            <Link key={path} href={path} aria-current={isCurrent(path) ? 'page' : undefined}>
-              <Icon name={icon} />
-              {name}
-            </Link>
-          ))}
+        {destinations.filter(isAvailable).map(({ path, name, icon }) => (
+          <Link key={path} href={path} aria-current={isCurrent(path) ? 'page' : undefined}>
+            <Icon name={icon} />
+            {name}
+          </Link>
+        ))}
       </nav>
       <div className="sidebar-end">
         <a href={`${basePath}/docs`}>

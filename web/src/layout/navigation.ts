@@ -1,7 +1,14 @@
 import { type Scope, useHasScope, useIsLimited } from '../api/session.ts';
 import type { IconName } from '../components/icon.tsx';
 
-type Destination = { path: string; name: string; scope: Scope; icon: IconName };
+type Destination = {
+  path: string;
+  name: string;
+  scope: Scope;
+  icon: IconName;
+  /** Whether it is for people and keys that are not limited to some projects. */
+  isUnlimited?: true;
+};
 
 export const destinations: readonly Destination[] = [
   { path: '/', name: 'Overview', scope: 'projects.read', icon: 'overview' },
@@ -14,12 +21,10 @@ export const destinations: readonly Destination[] = [
   { path: '/groups', name: 'Groups', scope: 'personnel.read', icon: 'group' },
   { path: '/webhooks', name: 'Webhooks', scope: 'events.read', icon: 'webhook' },
   { path: '/keys', name: 'Keys', scope: 'keys.read', icon: 'key' },
+  { path: '/access', name: 'Access', scope: 'keys.read', icon: 'access', isUnlimited: true },
 ];
 
-export type Command = Omit<Destination, 'icon'> & {
-  /** Whether it is for keys that are not limited to some projects. */
-  isUnlimited?: true;
-};
+export type Command = Omit<Destination, 'icon'>;
 
 /** They open the form of a list. */
 export const createCommands: readonly Command[] = [
@@ -31,6 +36,7 @@ export const createCommands: readonly Command[] = [
   { path: '/groups?new=true', name: 'Create group', scope: 'personnel.manage' },
   { path: '/webhooks?new=true', name: 'Create webhook', scope: 'events.manage' },
   { path: '/keys?new=true', name: 'Create key', scope: 'keys.manage' },
+  { path: '/access?new=true', name: 'Give access', scope: 'keys.manage', isUnlimited: true },
 ];
 
 /** Whether the key in use can run a command. */

@@ -1,18 +1,26 @@
 import { useEffect, useState } from 'react';
 import { api, dataOrThrow } from '../api/client.ts';
-import type { Project } from '../api/openapi.ts';
+import { subjectOf } from '../api/event-types.ts';
+import { eventTypeValues, type Project } from '../api/openapi.ts';
 import { useRows } from '../api/queries.ts';
+import { useHasScope } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
 import { Loading } from '../components/loading.tsx';
 import { formatAge, formatTime } from '../format.ts';
 import { EventSentence } from './event-sentence.tsx';
 
+const shownTypes = eventTypeValues.filter((type) => !['access', 'session'].includes(subjectOf(type)));
+
 /** The latest changes, newest first. Live updates read them again. */
 export function Activity({ projects }: { projects: readonly Project[] }) {
+  const hasScope = useHasScope();
+  // Only who can read keys gets the events of sign-ins, which have a page of their own.
+  const types = hasScope('keys.read') ? { types: shownTypes } : {};
   const events = useRows(
     ['activity'],
-    (paging) => dataOrThrow(api.GET('/v1/events', { params: { query: { sort: '-sequence', ...paging } } })),
+    (paging) =>
+      dataOrThrow(api.GET('/v1/events', { params: { query: { sort: '-sequence', ...types, ...paging } } })),
     { limit: 10, isCounted: false },
   );
   useClock();

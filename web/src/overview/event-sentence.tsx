@@ -3,20 +3,24 @@ import { Link } from 'wouter';
 import type { ChangeEvent, EventType } from '../api/event-types.ts';
 import type { Project } from '../api/openapi.ts';
 import type { Mention } from '../comments/mentions.ts';
+import { Actor } from '../components/actor.tsx';
 import { formatValue } from '../components/history.tsx';
 import { ItemLink } from '../components/item-link.tsx';
 import { plainText } from '../components/markdown.ts';
 import { humanize, labelOf } from '../format.ts';
 import { shortUrl } from '../webhooks/queries.ts';
+import { AccessSentence, SessionSentence } from './access-sentence.tsx';
 
 type Props = { event: ChangeEvent; projects: readonly Project[] };
 
 /** An event in plain words: "Ada closed risk APOLLO-R7 Supplier fails". */
 export function EventSentence({ event, projects }: Props) {
   const { actor, type } = event;
+  if (event.subject.type === 'access') return <AccessSentence event={event} />;
+  if (event.subject.type === 'session') return <SessionSentence event={event} />;
   const subject = <Subject event={event} projects={projects} />;
   const outcome = outcomes[type];
-  if (outcome && (outcome.isAlways || actor.key_id === null))
+  if (outcome && (outcome.isAlways || actor.type === 'service'))
     return (
       <>
         {humanize(event.subject.type)} {subject} {outcome.text}
@@ -25,7 +29,7 @@ export function EventSentence({ event, projects }: Props) {
   const [before, after] = actionOf(event);
   return (
     <>
-      <bdi>{actor.name}</bdi> {before} {subject}
+      <Actor actor={actor} /> {before} {subject}
       {after}
     </>
   );

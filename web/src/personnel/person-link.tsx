@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import type { Issue, Risk } from '../api/openapi.ts';
-import { useHasScope } from '../api/session.ts';
+import { useHasScope, useMe } from '../api/session.ts';
 import { PersonLabel } from '../components/badges.tsx';
 import { useReadablePerson } from './queries.ts';
 
@@ -14,6 +14,25 @@ export function PersonLink({ user_id }: { user_id: string | null }) {
       </Link>
     )
   );
+}
+
+type NameProps = {
+  user_id: string | null;
+  /** As far as it is known; otherwise it is read. */
+  name: string | null;
+  /** Whether a sentence starts with it. */
+  isFirst?: boolean;
+};
+
+/** A person in a sentence. */
+export function PersonName({ user_id, name, isFirst = false }: NameProps) {
+  const me = useMe();
+  const canRead = useHasScope()('personnel.read');
+  const person = useReadablePerson(name === null ? user_id : null);
+  const isMe = user_id !== null && user_id === me.user_id;
+  const you = isFirst ? 'You' : 'you';
+  const shown = isMe ? you : <bdi>{name ?? person?.name ?? 'a person'}</bdi>;
+  return canRead && user_id ? <Link href={`/personnel/${user_id}`}>{shown}</Link> : shown;
 }
 
 /** The person or the group that owns an item, linked for a key that can read them. */

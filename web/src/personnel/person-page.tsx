@@ -1,4 +1,5 @@
 import { Link, useParams } from 'wouter';
+import { AccessCards } from '../access/access-card.tsx';
 import { api, ifMatch } from '../api/client.ts';
 import type { Person, PersonPatch } from '../api/openapi.ts';
 import { useWrite } from '../api/queries.ts';
@@ -30,6 +31,7 @@ export function PersonPage() {
 
 function PersonContents({ person }: { person: Person }) {
   const hasScope = useHasScope();
+  const isLimited = useIsLimited();
   const editor = usePersonEditor(person);
   return (
     <>
@@ -42,6 +44,7 @@ function PersonContents({ person }: { person: Person }) {
         <div className="stack">
           <Details editor={editor} />
           <Attributes editor={editor} />
+          {hasScope('keys.read') && !isLimited && <AccessCards person={person} />}
           <History subject={{ id: person.user_id, path: `/v1/personnel/${person.user_id}` }} />
         </div>
       </div>

@@ -1,6 +1,12 @@
 import { useLocation } from 'wouter';
 import { api, basePath, dataOrThrow, ifMatch } from '../api/client.ts';
-import { type Project, type ProjectInput, type ProjectPatch, projectStatusValues } from '../api/openapi.ts';
+import {
+  type Project,
+  type ProjectInput,
+  type ProjectPatch,
+  projectAcceptanceValues,
+  projectStatusValues,
+} from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import { choiceField, type FieldOf, referenceField } from '../components/form-values.ts';
@@ -29,6 +35,12 @@ const fieldsOf = (project?: Project, lead?: string): FieldOf<ProjectInput>[] => 
     half: true,
     hint: 'Risks with a higher score need attention. Leave blank to use 12.',
   },
+  choiceField(
+    'acceptance',
+    'Who may accept a risk above the appetite',
+    enumOptions(projectAcceptanceValues),
+    { required: !!project },
+  ),
   { name: 'description', label: 'Description', kind: 'text' },
   // Blank in a new project: the service has the default.
   choiceField('status', 'Status', enumOptions(projectStatusValues), { required: !!project, half: true }),

@@ -235,6 +235,7 @@ function Details({ editor }: Props) {
           fact('key'),
           fact('lead_user_id', lead && <PersonLink key="lead" user_id={project.lead_user_id} />),
           fact('appetite', `${project.appetite} of 25`),
+          fact('acceptance'),
           fact('start_on'),
           fact('due_on'),
           fact('external_id'),

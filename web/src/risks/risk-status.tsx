@@ -9,7 +9,7 @@ import {
   type RiskPatch,
 } from '../api/openapi.ts';
 import { useWrite } from '../api/queries.ts';
-import { useHasScope } from '../api/session.ts';
+import { useHasScope, useMe } from '../api/session.ts';
 import { Facts } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
@@ -20,6 +20,7 @@ import type { Editor } from '../fields/editor.ts';
 import { useInlineFacts } from '../fields/inline-field.tsx';
 import { enumOptions, humanize } from '../format.ts';
 import { PersonLink } from '../personnel/person-link.tsx';
+import { AcceptedByYou } from './accepted-by-you.tsx';
 import { type RiskStatus, useTransitions } from './model.ts';
 import { transitionForms } from './transition-forms.ts';
 
@@ -105,10 +106,13 @@ type TransitionProps = {
 };
 
 function TransitionDialog({ risk, to, onClose, submit }: TransitionProps) {
-  const { title, fields } = transitionForms[to === 'accepted' || to === 'closed' ? to : 'open']();
+  const isPerson = useMe().user_id !== null;
+  const { title, fields } = transitionForms[to === 'accepted' || to === 'closed' ? to : 'open']({ isPerson });
   return (
     <Dialog title={`${title} ${risk.key}`} onClose={onClose}>
-      <Form fields={fields} action={`${title} risk`} submit={submit} onClose={onClose} />
+      <Form fields={fields} action={`${title} risk`} submit={submit} onClose={onClose}>
+        {to === 'accepted' && <AcceptedByYou />}
+      </Form>
     </Dialog>
   );
 }

@@ -2,12 +2,17 @@ import type { RiskPatch } from '../api/openapi.ts';
 import type { FieldOf } from '../components/form-values.ts';
 import { daysFromToday, today } from '../format.ts';
 
+type Approver = {
+  /** A person accepts a risk in their own name; a key of a program says who accepted it. */
+  isPerson?: boolean;
+};
+
 /** What each change of a risk's status asks for. */
 export const transitionForms: Record<
   'accepted' | 'closed' | 'open',
-  () => { title: string; fields: FieldOf<RiskPatch>[] }
+  (approver?: Approver) => { title: string; fields: FieldOf<RiskPatch>[] }
 > = {
-  accepted: () => ({
+  accepted: ({ isPerson = false } = {}) => ({
     title: 'Accept',
     fields: [
       { name: 'acceptance_reason', label: 'Reason', kind: 'text', required: true },
@@ -20,7 +25,7 @@ export const transitionForms: Record<
         max: daysFromToday(365),
         hint: 'Up to 365 days. Reopens automatically.',
       },
-      { name: 'accepted_by_user_id', label: 'Accepted by', kind: 'person' },
+      ...(isPerson ? [] : [{ name: 'accepted_by_user_id', label: 'Accepted by', kind: 'person' } as const]),
     ],
   }),
   closed: () => ({

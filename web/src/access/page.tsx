@@ -1,0 +1,190 @@
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { Access } from '../api/openapi.ts';
+import { useHasScope } from '../api/session.ts';
+import { Button, ButtonLink } from '../components/button.tsx';
+import { CreateButton } from '../components/create-button.tsx';
+import { Empty } from '../components/empty.tsx';
+import { FilterBar, NoMatches, useFilters } from '../components/filters.tsx';
+import { ListHead } from '../components/list.tsx';
+import { Loaded } from '../components/loading.tsx';
+import { type Column, Table } from '../components/table.tsx';
+import { formatTime, matchesText, pluralize, summarizeScopes } from '../format.ts';
+import { Title } from '../layout/title.tsx';
+import { useProjectKeys } from '../projects/queries.ts';
+import { EndAccess } from './access-card.tsx';
+import { AccessDialog } from './access-form.tsx';
+import { Invitation } from './invitation.tsx';
+import { presetOf } from './presets.ts';
+import { useAccessList, useAccessObstacle, useManagesAccess } from './queries.ts';
+import { describeSource, describeWays } from './words.ts';
+
+type OpenDialog = { kind: 'invite' | 'end'; access: Access };
+
+/** Who has access, and what each person can do. */
+export function AccessPage() {
+  const filterState = useFilters(['q']);
+  const [open, setOpen] = useState<OpenDialog>();
+  const hasScope = useHasScope();
+  const canManage = useManagesAccess();
+  const obstacleOf = useAccessObstacle();
+  const query = useAccessList();
+  const projectKeyOf = useProjectKeys();
+  const close = () => setOpen(undefined);
+  const { q = '' } = filterState.filters;
+  return (
+    <>
+      <Title title="Access">
+        {hasScope('events.read') && <ButtonLink href="/audit">Audit log</ButtonLink>}
+        {canManage && hasScope('personnel.read') && (
+          <CreateButton
+            dialog={(onClose) => (
+              <AccessDialog onClose={onClose} onGiven={(access) => setOpen({ kind: 'invite', access })} />
+            )}
+          >
+            Give access
+          </CreateButton>
+        )}
+      </Title>
+      <Loaded query={query}>
+        {(all) => {
+          if (all.length === 0) return <NobodyYet canManage={canManage} />;
+          const shown = all.filter(({ name, email }) => matchesText(q, `${name} ${email ?? ''}`));
+          return (
+            <>
+              <FilterBar state={filterState} search="Search by name or email">
+                {null}
+              </FilterBar>
+              {shown.length === 0 ? (
+                <NoMatches title="Nobody with access matches" clear={filterState.clear} />
+              ) : (
+                <>
+                  <ListHead>{pluralize(shown.length, 'person', 'people')} with access</ListHead>
+                  <Table
+                    label="Access"
+                    columns={[
+                      ...columnsOf(hasScope('personnel.read'), projectKeyOf),
+                      ...(canManage ? [actions(setOpen, obstacleOf)] : []),
+                    ]}
+                    rows={shown}
+                    rowKey={({ id }) => id}
+                  />
+                </>
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+      {open?.kind === 'invite' && <Invitation access={open.access} onClose={close} />}
+      {open?.kind === 'end' && <EndAccess access={open.access} onClose={close} />}
+    </>
+  );
+}
+
+const NobodyYet = ({ canManage }: { canManage: boolean }) => (
+  <Empty title="Nobody has access yet">
+    {canManage
+      ? 'Give somebody access here or on their page, then send them an invitation link. With it they choose a password or a passkey and sign in without an API key.'
+      : 'People who have access sign in without an API key. Ask an administrator to give it to them.'}
+  </Empty>
+);
+
+const columnsOf = (canRead: boolean, projectKeyOf: (id: string) => string): readonly Column<Access>[] => [
+  {
+    name: 'name',
+    header: 'Name',
+    cell: ({ user_id, name, email, scopes }) => (
+      <>
+        {canRead ? (
+          <Link className="row-link" href={`/personnel/${user_id}`} title={name}>
+            <bdi>{name}</bdi>
+          </Link>
+        ) : (
+          <bdi>{name}</bdi>
+        )}
+        <span className="secondary-line">
+          {presetOf(scopes)}
+          {email && ` · ${email}`}
+        </span>
+      </>
+    ),
+  },
+  { name: 'email', header: 'Email', width: 14, from: 'laptop', cell: ({ email }) => email },
+  {
+    name: 'access',
+    header: 'Access',
+    width: 8,
+    from: 'tablet',
+    cell: ({ scopes }) => <span title={summarizeScopes(scopes)}>{presetOf(scopes)}</span>,
+  },
+  {
+    name: 'projects',
+    header: 'Projects',
+    width: 8,
+    from: 'desktop',
+    cell: ({ project_ids }) =>
+      project_ids?.map(projectKeyOf).join(', ') ?? <span className="quiet">All</span>,
+  },
+  {
+    name: 'source',
+    header: 'Source',
+    width: 8,
+    from: 'wide',
+    cell: ({ source }) => describeSource(source),
+  },
+  {
+    name: 'ways',
+    header: 'Signs in with',
+    width: 10,
+    from: 'desktop',
+    cell: ({ ways }) => (ways.length > 0 ? describeWays(ways) : <span className="quiet">Nothing yet</span>),
+  },
+  {
+    name: 'seen',
+    header: 'Last seen',
+    width: 10.5,
+    from: 'tablet',
+    cell: ({ last_seen_at }) =>
+      last_seen_at ? formatTime(last_seen_at) : <span className="quiet">Not signed in</span>,
+  },
+  {
+    name: 'invited',
+    header: 'Invited until',
+    width: 10.5,
+    from: 'large',
+    cell: ({ invited_until }) =>
+      invited_until ? formatTime(invited_until) : <span className="quiet">–</span>,
+  },
+];
+
+const actions = (
+  open: (dialog: OpenDialog) => void,
+  obstacleOf: (access: Access) => string | undefined,
+): Column<Access> => ({
+  name: 'actions',
+  header: 'Actions',
+  width: 8,
+  end: true,
+  cell: (access) =>
+    obstacleOf(access) === undefined && (
+      <>
+        {access.email !== null && (
+          <Button
+            small
+            plain
+            aria-label={`Invite ${access.name}`}
+            onPress={() => open({ kind: 'invite', access })}
+          >
+            Invite
+          </Button>
+        )}
+        <Button
+          small
+          aria-label={`End access of ${access.name}`}
+          onPress={() => open({ kind: 'end', access })}
+        >
+          End
+        </Button>
+      </>
+    ),
+});
