@@ -33,6 +33,8 @@ const console = startConsole({
       groups: '/groups',
       keys: '/keys',
       account: '/account',
+      access: '/access',
+      audit: '/audit',
       report: '/report?project=APOLLO',
       'report-earlier': `/report?as_of=${daysAgo(30)}&since=${daysAgo(120)}`,
       'risks-before': '/risks?as_of=2001-02-03',
@@ -59,6 +61,8 @@ const console = startConsole({
     const task = await console.post(`${items}/tasks`, { title, risk_id: risk.id });
     const group = await console.post('/v1/groups', { name: 'Opened' });
     await console.post('/v1/keys', { name: title, scopes: ['projects.read'] });
+    const member = await console.post('/v1/personnel', { name: title, email: 'opened@example.com' });
+    await console.put(`/v1/personnel/${member.user_id}/access`, { scopes: ['projects.read'] });
     const choose = (content: string) => (page: Page) =>
       page
         .locator('input[type=file]')
@@ -138,6 +142,9 @@ const console = startConsole({
       ['/personnel?q=adaeze', ['Import', choose('"'), until('Choose another file')]],
       ['/groups', 'Create group'],
       ['/keys?q=7310', 'Create key', `Edit ${title}`, `Rotate ${title}`, `Revoke ${title}`],
+      ['/access?q=7310', 'Give access', `Invite ${title}`, `End access of ${title}`],
+      [`/personnel/${member.user_id}`, 'Change access', 'Copy invitation link', 'End access'],
+      ['/audit'],
       ['/webhooks', 'Create webhook'],
       [`/webhooks/${webhook.id}`, 'Edit', 'Rotate secret…', 'Replay…', 'Issue created, details', 'Delete'],
       // What opens from a button of a list or a page is found by its state.

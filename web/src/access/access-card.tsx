@@ -1,10 +1,9 @@
 import { type ReactNode, useState } from 'react';
-import { Link } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Access, Person } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useHasScope, useMe } from '../api/session.ts';
-import { Button } from '../components/button.tsx';
+import { Button, ButtonLink } from '../components/button.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { Confirm, DialogButton } from '../components/dialog.tsx';
 import { History } from '../components/history.tsx';
@@ -95,9 +94,11 @@ function HeldAccess({ access }: { access: Access }) {
       />
       {canManage && (obstacle ? <p className="notice">{obstacle}</p> : <Actions access={access} />)}
       {hasScope('events.read') && (
-        <p>
-          <Link href={`/audit?person=${access.user_id}`}>View sign-ins and changes</Link>
-        </p>
+        <div className="button-row">
+          <ButtonLink small plain href={`/audit?person=${access.user_id}`}>
+            View sign-ins and changes
+          </ButtonLink>
+        </div>
       )}
     </>
   );

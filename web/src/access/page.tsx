@@ -9,7 +9,7 @@ import { FilterBar, NoMatches, useFilters } from '../components/filters.tsx';
 import { ListHead } from '../components/list.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { type Column, Table } from '../components/table.tsx';
-import { formatTime, matchesText, pluralize, summarizeScopes } from '../format.ts';
+import { formatAge, formatDayOf, formatTime, matchesText, pluralize, summarizeScopes } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { useProjectKeys } from '../projects/queries.ts';
 import { EndAccess } from './access-card.tsx';
@@ -89,6 +89,12 @@ const NobodyYet = ({ canManage }: { canManage: boolean }) => (
   </Empty>
 );
 
+const Time = ({ at, text }: { at: string; text: string }) => (
+  <time dateTime={at} title={formatTime(at)}>
+    {text}
+  </time>
+);
+
 const columnsOf = (canRead: boolean, projectKeyOf: (id: string) => string): readonly Column<Access>[] => [
   {
     name: 'name',
@@ -109,18 +115,18 @@ const columnsOf = (canRead: boolean, projectKeyOf: (id: string) => string): read
       </>
     ),
   },
-  { name: 'email', header: 'Email', width: 14, from: 'laptop', cell: ({ email }) => email },
+  { name: 'email', header: 'Email', width: 13, from: 'laptop', cell: ({ email }) => email },
   {
     name: 'access',
     header: 'Access',
-    width: 8,
+    width: 7.5,
     from: 'tablet',
     cell: ({ scopes }) => <span title={summarizeScopes(scopes)}>{presetOf(scopes)}</span>,
   },
   {
     name: 'projects',
     header: 'Projects',
-    width: 8,
+    width: 6.5,
     from: 'desktop',
     cell: ({ project_ids }) =>
       project_ids?.map(projectKeyOf).join(', ') ?? <span className="quiet">All</span>,
@@ -135,25 +141,33 @@ const columnsOf = (canRead: boolean, projectKeyOf: (id: string) => string): read
   {
     name: 'ways',
     header: 'Signs in with',
-    width: 10,
+    width: 8,
     from: 'desktop',
     cell: ({ ways }) => (ways.length > 0 ? describeWays(ways) : <span className="quiet">Nothing yet</span>),
   },
   {
     name: 'seen',
     header: 'Last seen',
-    width: 10.5,
+    width: 7.5,
     from: 'tablet',
     cell: ({ last_seen_at }) =>
-      last_seen_at ? formatTime(last_seen_at) : <span className="quiet">Not signed in</span>,
+      last_seen_at ? (
+        <Time at={last_seen_at} text={formatAge(last_seen_at)} />
+      ) : (
+        <span className="quiet">Not signed in</span>
+      ),
   },
   {
     name: 'invited',
     header: 'Invited until',
-    width: 10.5,
-    from: 'large',
+    width: 7,
+    from: 'desktop',
     cell: ({ invited_until }) =>
-      invited_until ? formatTime(invited_until) : <span className="quiet">–</span>,
+      invited_until ? (
+        <Time at={invited_until} text={formatDayOf(invited_until)} />
+      ) : (
+        <span className="quiet">–</span>
+      ),
   },
 ];
 

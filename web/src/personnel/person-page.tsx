@@ -40,11 +40,11 @@ function PersonContents({ person }: { person: Person }) {
         <div className="stack">
           {hasScope('projects.read') && <Assignments person={person} />}
           <Groups person={person} />
+          {hasScope('keys.read') && !isLimited && <AccessCards person={person} />}
         </div>
         <div className="stack">
           <Details editor={editor} />
           <Attributes editor={editor} />
-          {hasScope('keys.read') && !isLimited && <AccessCards person={person} />}
           <History subject={{ id: person.user_id, path: `/v1/personnel/${person.user_id}` }} />
         </div>
       </div>
