@@ -410,7 +410,7 @@ describe('projects', () => {
     await dialog.getByRole('button', { name: 'Create project' }).click();
     await page.waitForURL(/\/projects\/ZEPPELIN/);
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
-    await dialog.getByLabel('Appetite').fill('9');
+    await dialog.getByLabel('Appetite', { exact: true }).fill('9');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('9 of 25').waitFor();
     await page.getByRole('button', { name: 'Archive' }).click();

@@ -52,7 +52,7 @@ test('a key with only projects.read sees no people, and no button that it has no
     const others = names.filter((name) => !allowed.some((one) => one.test(name)));
     assert.deepEqual(others, [], path);
   }
-  for (const path of ['/personnel', '/groups', '/keys']) {
+  for (const path of ['/personnel', '/groups', '/keys', '/access', '/audit']) {
     await page.goto(path);
     await page.getByText("Page not found, or you don't have access").waitFor();
   }
@@ -193,6 +193,7 @@ test('an empty page explains how to start', async (t) => {
     ['/personnel', 'No people yet', /Add the people/],
     ['/groups', 'No groups yet', /Create a group/],
     ['/webhooks', 'No webhooks yet', /Create a webhook/],
+    ['/access', 'Nobody has access yet', /Give somebody access/],
   ] as const)
     await assertExplained(path, title, text);
   // Without a project nothing else can be created.

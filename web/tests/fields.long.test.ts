@@ -91,7 +91,7 @@ test('the fields of an issue, a task, a project and a person are edited on their
 
   await visit(page, `/projects/${project.key}`);
   await button(page, 'Appetite').click();
-  await page.getByLabel('Appetite').fill('9');
+  await page.getByLabel('Appetite', { exact: true }).fill('9');
   await page.keyboard.press('Enter');
   await page.getByText('9 of 25').waitFor();
   await pickInPlace('Lead', 'Inga Inline');

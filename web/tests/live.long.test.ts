@@ -121,7 +121,7 @@ test('the overview shows the latest changes in words, live', async (t) => {
   const page = await openLive(t, '/');
   const activity = page.getByRole('region', { name: 'Activity' });
   const person = await console.post('/v1/personnel', { name: 'Ines Feed' });
-  await activity.getByText('test added person Ines Feed').waitFor();
+  await activity.getByText('test (API key) added person Ines Feed').waitFor();
   const risk = await console.post('/v1/projects/APOLLO/risks', {
     title: 'Late parts',
     probability: 2,
@@ -141,7 +141,7 @@ test('the overview shows the latest changes in words, live', async (t) => {
   await activity.scrollIntoViewIfNeeded();
   assert.match((await activity.locator('time').first().textContent()) ?? '', /^(just now|\d+ minutes? ago)$/);
   const showMore = activity.getByRole('button', { name: 'Show more' });
-  while ((await activity.getByText('test added person Ines Feed').count()) === 0)
+  while ((await activity.getByText('test (API key) added person Ines Feed').count()) === 0)
     await showMore.press('Enter');
   for (const [, words] of changes) await activity.getByText(words).waitFor();
   await activity
