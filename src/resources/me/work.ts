@@ -170,10 +170,11 @@ function mentionList(user_id: string, moment: Moment): List {
     reads: ['comments', 'people', 'projects', 'risks', 'issues', 'tasks'],
     isTimeDependent: true,
     isIndexed: false,
-    order: { key: sql.ref('comments.id'), descending: true },
+    order: { key: sql`(comments.created_at || comments.id)`, descending: true },
     from: commentRows,
     id: sql.ref('comments.id'),
     matches: sql`comments.mentions <> '[]' and comments.created_at >= ${since}
-      and comments.mentions like ${`%"${user_id}"%`}`,
+      and comments.mentions like ${`%"${user_id}"%`}
+      and exists (select 1 from projects where projects.id = comments.project_id and projects.archived_at is null)`,
   };
 }

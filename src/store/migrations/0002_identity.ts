@@ -23,7 +23,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await schema
     .createIndex('comments_mentions')
     .on('comments')
-    .column('id')
+    .column('created_at')
     .where(sql.ref('mentions'), '<>', '[]')
     .execute();
 
