@@ -32,7 +32,7 @@ export function errorMessages(error: unknown, fields: readonly Field[] = []): st
     return [withoutIds(withLabels(error.message))];
   const messages = error.fieldErrors.map((one) => {
     const name = one.parameter ?? nameOf(one);
-    const text = isInvalidFilter(one) ? "This filter isn't valid." : textOf(one, fields);
+    const text = isInvalidFilter(one) ? filterText(one) : textOf(one, fields);
     return name !== '' && text.startsWith('This ') ? `${labelIn(fields)(name)}: ${text}` : text;
   });
   return [...new Set(messages)];
@@ -49,6 +49,12 @@ const isInvalidFilter = ({ parameter, code }: FieldError) =>
   parameter !== undefined &&
   code !== 'unknown_parameter' &&
   new URLSearchParams(location.search).has(parameter);
+
+/** A shared view can be about whoever has signed in, which a key is not. */
+const filterText = ({ parameter = '' }: FieldError) =>
+  new URLSearchParams(location.search).get(parameter)?.split(',').includes('me')
+    ? 'This filter is “Me”, but you signed in with a key. Choose a person instead.'
+    : "This filter isn't valid.";
 
 /** For a message of one line. */
 export const errorLine = (error: unknown) => errorMessages(error).join(' ');

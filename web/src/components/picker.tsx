@@ -5,7 +5,8 @@ import { api, dataOrThrow } from '../api/client.ts';
 import { itemName } from '../api/items.ts';
 import type { Person } from '../api/openapi.ts';
 import { maxLimit } from '../api/pages.ts';
-import { formatDay, humanize, today } from '../format.ts';
+import { useMe } from '../api/session.ts';
+import { formatDay, humanize, startsWord, today } from '../format.ts';
 import { errorLine } from './error-text.ts';
 import { Icon } from './icon.tsx';
 import { FirstOption, notChosen, PickerInput } from './picker-input.tsx';
@@ -48,6 +49,8 @@ type PickerProps = Props & {
   /** The project whose items are offered. */
   project?: string;
   search: (q: string, limit: number) => Promise<Option[]>;
+  /** Comes before what the service finds, if it matches. */
+  first?: Option | undefined;
 };
 
 const maxOptions = 8;
@@ -80,6 +83,7 @@ function SearchBox({
   kind,
   project,
   search,
+  first: fixed,
   placeholder = `Search ${plurals[kind]}`,
   required,
   autoFocus,
@@ -113,7 +117,10 @@ function SearchBox({
   const hasResponse = q === searched && !isFetching && !isPlaceholderData;
   // Without a search, the selected item comes first.
   const top = selected && !isSearch ? [selected] : [];
-  const found = data.filter(({ id }) => id !== top[0]?.id && !excluded.includes(id)).slice(0, maxOptions);
+  const isOffered = fixed && !excluded.includes(fixed.id) && fixed.id !== top[0]?.id;
+  if (isOffered && startsWord(searched, fixed.name.replace('(', ''))) top.push(fixed);
+  const known = [...excluded, ...top.map(({ id }) => id)];
+  const found = data.filter(({ id }) => !known.includes(id)).slice(0, maxOptions);
   const items = [...top, ...found];
   const first = isSearch && hasResponse ? items[0]?.id : undefined;
   const select = (key: React.Key | null) => {
@@ -221,13 +228,34 @@ function usePageStaysReadable() {
   return setOpen;
 }
 
-/** Finds people that work can be assigned to. */
-export const PersonPicker = (props: Props) => (
-  <Picker {...props} kind="assignee" search={(q, limit) => findPeople(q, limit, { assignable: true })} />
-);
+/** Finds people that work can be assigned to. Whoever has signed in is the first of them. */
+export function PersonPicker(props: Props) {
+  const { user_id, name } = useMe();
+  return (
+    <Picker
+      {...props}
+      kind="assignee"
+      search={(q, limit) => findPeople(q, limit, { assignable: true })}
+      first={user_id === null ? undefined : { id: user_id, name: `Me (${name})` }}
+    />
+  );
+}
 
-/** Finds everyone, also people who have left, to look for their work. */
-export const AnyonePicker = (props: Props) => <Picker {...props} kind="person" search={findPeople} />;
+/** Finds everyone, also people who have left, to look for their work. "Me" is a choice for whoever has signed in. */
+export function AnyonePicker(props: Props) {
+  const isPerson = useMe().user_id !== null;
+  return (
+    <Picker
+      {...props}
+      kind="person"
+      search={findPeople}
+      first={isPerson ? { id: currentPerson, name: 'Me' } : undefined}
+    />
+  );
+}
+
+/** In a filter of people it stands for the person who has signed in, so that a view is about whoever opens it. */
+export const currentPerson = 'me';
 
 async function findPeople(q: string, limit: number, filter: { assignable?: true } = {}): Promise<Option[]> {
   const query = { ...bestMatches(q, limit), ...filter };

@@ -38,7 +38,10 @@ export function Deactivate({ person, onClose }: { person: Person; onClose: () =>
       onClose={onClose}
     >
       {hasScope('projects.manage') ? (
-        <Successors onChange={(change) => setHandover((current) => ({ ...current, ...change }))} />
+        <Successors
+          of={person}
+          onChange={(change) => setHandover((current) => ({ ...current, ...change }))}
+        />
       ) : (
         <p className="notice">
           Handing over work changes projects. To do that, use a key with the scope{' '}
@@ -50,7 +53,9 @@ export function Deactivate({ person, onClose }: { person: Person; onClose: () =>
   );
 }
 
-function Successors({ onChange }: { onChange: (change: DeactivateInput) => void }) {
+type SuccessorsProps = { of: Person; onChange: (change: DeactivateInput) => void };
+
+function Successors({ of, onChange }: SuccessorsProps) {
   return (
     <div className="fields">
       <div className="field half">
@@ -63,6 +68,7 @@ function Successors({ onChange }: { onChange: (change: DeactivateInput) => void 
           menuTrigger="input"
           value=""
           name=""
+          excluded={[of.user_id]}
           onChange={(id) => onChange({ handover_to_user_id: id || null })}
         />
       </div>

@@ -1,20 +1,32 @@
 import { useState } from 'react';
 import { Button as AriaButton, DialogTrigger, Popover } from 'react-aria-components';
-import { useHasScope } from '../api/session.ts';
+import { useHasScope, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
-import { PrintedFilter } from '../components/filters.tsx';
+import { FilterToggle, PrintedFilter } from '../components/filters.tsx';
 import { Icon } from '../components/icon.tsx';
-import { AnyonePicker, GroupPicker } from '../components/picker.tsx';
+import { AnyonePicker, currentPerson, GroupPicker } from '../components/picker.tsx';
 import { useGroup } from '../groups/queries.ts';
 import { usePerson } from './queries.ts';
 
 type Props = { label: string; value: string | undefined; onChange: (value: string | null) => void };
 
-/** Filters a list by a person. */
+/** Filters a list by a person, or by whoever has signed in. */
 export function PersonFilter(props: Props) {
   const canRead = useHasScope()('personnel.read');
-  const { data } = usePerson(canRead ? (props.value ?? null) : null);
-  return <PickerFilter {...props} name={data?.name ?? 'Selected person'} Picker={AnyonePicker} />;
+  const isPerson = useMe().user_id !== null;
+  const isMe = props.value === currentPerson;
+  const { data } = usePerson(canRead && !isMe ? (props.value ?? null) : null);
+  if (!canRead && isPerson && (isMe || props.value === undefined)) {
+    return (
+      <FilterToggle
+        label={`${props.label}: Me`}
+        value={isMe ? 'true' : undefined}
+        onChange={(isOn) => props.onChange(isOn && currentPerson)}
+      />
+    );
+  }
+  const name = isMe ? 'Me' : (data?.name ?? 'Selected person');
+  return <PickerFilter {...props} name={name} Picker={AnyonePicker} />;
 }
 
 /** Filters a list by a group. */
