@@ -174,6 +174,7 @@ test('the console is the same page at all of its paths, with a strict content se
   const page = await read(`${app.baseUrl}/`);
   assert.match(page, /<base href="\/">/);
   for (const path of [
+    '/overview',
     '/risks',
     '/risks/APOLLO-R7?x=1',
     '/issues/APOLLO-I3',

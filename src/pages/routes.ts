@@ -26,6 +26,7 @@ const hidden = { config, schema: { hide: true } };
 /** The routes of the console. Each returns the same page. */
 const consolePaths = [
   '/',
+  '/overview',
   ...['/risks', '/issues', '/tasks', '/projects', '/personnel', '/groups', '/webhooks'].flatMap((path) => [
     path,
     `${path}/:id`,

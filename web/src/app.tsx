@@ -5,13 +5,13 @@ import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { basePath } from './api/client.ts';
 import type { Me } from './api/openapi.ts';
 import { queryClient } from './api/queries.ts';
-import { actorId, type Scope, useHasScope, useIsLimited, useSession } from './api/session.ts';
+import { actorId, type Scope, useHasScope, useIsLimited, useMe, useSession } from './api/session.ts';
 import { Empty } from './components/empty.tsx';
 import { lazy } from './components/lazy.tsx';
 import { PageLoading } from './components/loading.tsx';
 import { ToastRegion } from './components/toast.tsx';
 import { Frame } from './layout/frame.tsx';
-import { destinations, useIsAvailable } from './layout/navigation.ts';
+import { useDestinations, useIsAvailable } from './layout/navigation.ts';
 import { PageErrorBoundary } from './layout/page-error-boundary.tsx';
 import { Title } from './layout/title.tsx';
 import { useLinkToken } from './sign-in/link-token.ts';
@@ -20,6 +20,7 @@ import { returnPath } from './sign-in/return-path.ts';
 const lazyPage = <Module, Name extends keyof Module>(importModule: () => Promise<Module>, name: Name) =>
   lazy(importModule, name, <PageLoading />);
 
+const Work = lazyPage(() => import('./work/page.tsx'), 'WorkPage');
 const Overview = lazyPage(() => import('./overview/page.tsx'), 'OverviewPage');
 const Risks = lazyPage(() => import('./risks/page.tsx'), 'RisksPage');
 const Risk = lazyPage(() => import('./risks/risk-page.tsx'), 'RiskPage');
@@ -54,6 +55,11 @@ const SignInAgain = lazy(() => import('./sign-in/again.tsx'), 'SignInAgain');
 const SetUp = lazy(() => import('./sign-in/set-up.tsx'), 'SetUp', starting);
 const Invitation = lazy(() => import('./sign-in/invitation.tsx'), 'Invitation', starting);
 
+/** The start page. Until the session is known, the code of both pages loads; the other one is opened soon. */
+const Home = Object.assign(() => (useMe().user_id === null ? <Overview /> : <Work />), {
+  load: async () => void (await Promise.all([Work.load(), Overview.load()])),
+});
+
 type PageRoute = [
   path: string,
   scopes: Scope | Scope[],
@@ -66,7 +72,8 @@ type PageRoute = [
  * serves the console for the same paths.
  */
 const pages: PageRoute[] = [
-  ['/', 'projects.read', Overview],
+  ['/', 'projects.read', Home],
+  ['/overview', 'projects.read', Overview],
   ['/risks', 'projects.read', Risks],
   ['/risks/:key', 'projects.read', Risk],
   ['/issues', 'projects.read', Issues],
@@ -194,7 +201,7 @@ function Pages() {
   const hasScope = useHasScope();
   const isLimited = useIsLimited();
   const [path] = useLocation();
-  const home = destinations.find(useIsAvailable())?.path;
+  const home = useDestinations().find(useIsAvailable())?.path;
   if (path === '/' && home !== undefined && home !== '/') return <Redirect to={home} replace />;
   return (
     <PageErrorBoundary key={path}>

@@ -10,6 +10,9 @@ let paths: Record<string, string>;
 /** Pages with little on them, which axe checks faster, and the steps that open something on them. */
 let openers: [path: string, ...opens: (Step | readonly Step[])[]][];
 
+/** A person with work. */
+let user_id: string;
+
 /** The name of what to press, a field and its text (`Name = text`), or something else to do. */
 type Step = string | ((page: Page) => Promise<unknown>);
 
@@ -20,8 +23,17 @@ const console = startConsole({
     const receiver = console.app.baseUrl.replace('localhost', '127.0.0.1');
     const webhook = await console.post('/v1/webhooks', { url: `${receiver}/hook`, types: ['*'] });
     const person = await first('/v1/personnel');
+    ({ user_id } = person);
+    const apollo = '/v1/projects/APOLLO';
+    const [assignee_user_id, owner_user_id] = [user_id, user_id];
+    await console.post(`${apollo}/tasks`, { title: 'Overdue', assignee_user_id, due_on: daysAgo(2) });
+    await console.post(`${apollo}/tasks`, { title: 'Some day', assignee_user_id });
+    await console.post(`${apollo}/issues`, { title: 'Due', assignee_user_id, due_on: daysAgo(-2) });
+    await console.post(`${apollo}/risks`, { title: 'Reviewed', owner_user_id, review_on: daysAgo(2) });
+    await console.post(`${apollo}/comments`, { body: `Please look, @${user_id}` });
     paths = {
-      overview: '/',
+      'my-work': '/',
+      overview: '/overview',
       risks: '/risks',
       'risks-earlier': `/risks?as_of=${daysAgo(30)}`,
       issues: '/issues',
@@ -165,7 +177,7 @@ test('pages meet WCAG 2.2 AA at three widths in both themes, and are not wider t
       `${route} is not checked`,
     );
   }
-  const page = await console.open(t, '/');
+  const page = await console.open(t, '/', { user_id });
   for (const [name, path] of Object.entries(paths)) {
     await visit(page, path);
     await openDetails(page);

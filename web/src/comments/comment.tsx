@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { ApiError } from '../api/client.ts';
 import type { Comment } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
@@ -15,14 +15,29 @@ import { useDraft } from './draft.ts';
 import { toEditable } from './mentions.ts';
 import { deleteComment, type Subject, showComment, updateComment } from './queries.ts';
 
-type Props = { subject: Subject; comment: Comment; canWrite: boolean };
+type Props = {
+  subject: Subject;
+  comment: Comment;
+  canWrite: boolean;
+  /** Whether a link has led to this comment. */
+  isLinked: boolean;
+};
 
 /** A comment in the timeline. Only its author can change its text here. */
-export function CommentEntry({ subject, comment, canWrite }: Props) {
+export function CommentEntry({ subject, comment, canWrite, isLinked }: Props) {
   const me = useMe();
   const [isEditing, setEditing] = useState(false);
   const item = useRef<HTMLLIElement>(null);
   const refresh = useRefresh();
+  useEffect(() => {
+    if (!isLinked) return;
+    // After the page, which scrolls to its top when it opens.
+    const timer = setTimeout(() => {
+      item.current?.focus({ preventScroll: true });
+      item.current?.scrollIntoView({ block: 'center' });
+    });
+    return () => clearTimeout(timer);
+  }, [isLinked]);
   const { author, created_at, edited_at, body, mentions } = comment;
   const isOwn = me.user_id === null ? author.key_id === me.key_id : author.user_id === me.user_id;
   const remove = async () => {
@@ -36,7 +51,7 @@ export function CommentEntry({ subject, comment, canWrite }: Props) {
     setTimeout(() => item.current?.querySelector('button')?.focus());
   };
   return (
-    <li ref={item} className="comment">
+    <li ref={item} className={isLinked ? 'comment linked' : 'comment'} tabIndex={isLinked ? -1 : undefined}>
       <article aria-label={`Comment by ${author.name}`}>
         <header>
           <ActorLabel actor={author} />

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
+import { useLocation } from 'wouter';
 import type { Comment, HistoryEntry } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
@@ -32,7 +33,10 @@ export function Timeline({ subject, project, isReadOnly = false }: TimelineProps
   const changes = useChanges(subject);
   const [isExpanded, setExpanded] = useState(false);
   const all = entriesOf(comments.data ?? [], changes.data ?? []);
-  const shown = isExpanded ? all : all.slice(-maxShown);
+  const linked = useLinkedComment();
+  const hiddenCount = Math.max(0, all.length - maxShown);
+  const isLinkedHidden = all.slice(0, hiddenCount).some(({ comment }) => comment?.id === linked);
+  const shown = isExpanded || isLinkedHidden ? all : all.slice(-maxShown);
   const nameOf = useNames(
     shown.flatMap((entry) => entry.changes ?? []),
     project,
@@ -54,7 +58,13 @@ export function Timeline({ subject, project, isReadOnly = false }: TimelineProps
           <ol className="history">
             {shown.map(({ comment, changes }) =>
               comment ? (
-                <CommentEntry key={comment.id} subject={subject} comment={comment} canWrite={canWrite} />
+                <CommentEntry
+                  key={comment.id}
+                  subject={subject}
+                  comment={comment}
+                  canWrite={canWrite}
+                  isLinked={comment.id === linked}
+                />
               ) : (
                 <Changes key={changes[0].id} changes={changes} nameOf={nameOf} />
               ),
@@ -66,6 +76,13 @@ export function Timeline({ subject, project, isReadOnly = false }: TimelineProps
       {canWrite && <NewComment subject={subject} />}
     </section>
   );
+}
+
+/** The id of the comment in the fragment of the URL. The timeline loads later, so the browser can't scroll to it. */
+function useLinkedComment(): string {
+  const [location] = useLocation();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the fragment changes with the page
+  return useMemo(() => window.location.hash.slice(1), [location]);
 }
 
 type Entry = { comment: Comment; changes?: never } | { changes: ChangeGroup; comment?: never };

@@ -99,7 +99,7 @@ export function FieldInput({ field, input, value, onChange }: InputProps) {
     case 'event-types':
       return <EventTypes options={options} checked={[...value]} onChange={onChange} />;
     case 'person':
-      return <PersonPicker {...picker} />;
+      return <PersonPicker {...picker} {...(field.excluded && { excluded: field.excluded })} />;
     case 'group':
       return <GroupPicker {...picker} />;
     case 'project':

@@ -34,6 +34,8 @@ export type Field = {
   isOnPageOnly?: boolean;
   /** For the kinds `risk` and `issue`: the project that has them, unless the form has a field for it. */
   project?: string | undefined;
+  /** For the kind `person`: the ids of people who are not offered. */
+  excluded?: readonly string[];
   /** The name of the item whose id is the initial value. */
   selectedName?: string | null;
 };

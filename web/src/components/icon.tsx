@@ -1,5 +1,6 @@
 /** Paths on a 16 × 16 grid, in the color of the surrounding text. */
 const shapes = {
+  work: 'M2 9.5 4 3h8l2 6.5V13H2zM2 9.5h3.5l1 2h3l1-2H14',
   overview: 'M2 9h5V2H2zM9 14h5V7H9zM2 14h5v-3H2zM9 5h5V2H9z',
   risk: 'M8 2.2 14.4 13.5H1.6zM8 6.5v3.2M8 11.6v.1',
   issue: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 5v3.6M8 10.9v.1',
@@ -17,6 +18,7 @@ const shapes = {
   search: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM10.7 10.7 14 14',
   menu: 'M2 4h12M2 8h12M2 12h12',
   close: 'M3.5 3.5l9 9M12.5 3.5l-9 9',
+  more: 'M3.5 8v.1M8 8v.1M12.5 8v.1',
   plus: 'M8 3v10M3 8h10',
   down: 'M4 6l4 4 4-4',
   right: 'M6 4l4 4-4 4',

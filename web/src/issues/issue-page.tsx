@@ -1,27 +1,24 @@
 import { useParams } from 'wouter';
-import { projectKeyOf, useItem, usePatchItem } from '../api/items.ts';
+import { projectKeyOf, useItem } from '../api/items.ts';
 import type { Issue, IssuePatch } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
 import { DueDay, DueSummary, Severity, Status } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
-import { Dialog } from '../components/dialog.tsx';
-import { Form } from '../components/form.tsx';
 import { ItemLink, SourceLink } from '../components/item-link.tsx';
 import { StatusCard } from '../components/status-card.tsx';
-import { toast } from '../components/toast.tsx';
 import { Attributes } from '../fields/attributes.tsx';
 import { Description } from '../fields/description.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { useInlineFacts } from '../fields/inline-field.tsx';
-import { formatDay, humanize, pluralize } from '../format.ts';
+import { formatDay, pluralize } from '../format.ts';
 import { activityOf, ItemColumns } from '../layout/item-page.tsx';
 import { ItemTitle } from '../layout/item-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
 import { NoOwner, OwnerLink, PersonLink } from '../personnel/person-link.tsx';
-import { useTransitions } from '../risks/model.ts';
 import { Tasks } from '../tasks/tasks.tsx';
 import { Assignee, AssigneeName } from './assign.tsx';
-import { blockerField, ResolveIssue, useIssueEditor } from './issue-form.tsx';
+import { useIssueEditor } from './issue-form.tsx';
+import { IssueStatusDialog, labelOf, needsInput, useIssueStatus } from './issue-status.tsx';
 
 export function IssuePage() {
   const { key = '' } = useParams();
@@ -54,7 +51,6 @@ function IssueContents({ issue }: { issue: Issue }) {
   );
 }
 
-type IssueStatus = Issue['status'];
 type Props = { editor: Editor<IssuePatch, Issue> };
 
 const Head = ({ editor }: Props) => {
@@ -76,49 +72,18 @@ const Head = ({ editor }: Props) => {
   );
 };
 
-const labels: Record<IssueStatus, string> = {
-  open: 'Reopen',
-  in_progress: 'Start work',
-  blocked: 'Mark as blocked…',
-  resolved: 'Resolve…',
-  closed: 'Close',
-};
-
-function labelOf(from: IssueStatus, to: IssueStatus): string {
-  if (from === 'resolved' && to === 'in_progress') return labels.open;
-  // An issue that is worked on has not been resolved, so it is not reopened.
-  if (from !== 'closed' && to === 'open') return 'Move to Open';
-  return labels[to];
-}
-
 function IssueStatusCard({ editor }: Props) {
   const issue = editor.item;
   const fact = useInlineFacts(editor);
-  const patch = usePatchItem('issues');
-  const transitionsFrom = useTransitions<IssueStatus>('issues');
-  const changeStatus = async (body: IssuePatch) => {
-    const next = await patch(issue, body);
-    const canUndo =
-      transitionsFrom(next.status).includes(issue.status) && !['resolved', 'closed'].includes(issue.status);
-    toast(
-      `Moved ${issue.key} to ${humanize(next.status)}`,
-      canUndo ? () => patch(next, { status: issue.status, blocked_reason: issue.blocked_reason }) : undefined,
-    );
-  };
+  const { transitions, changeStatus } = useIssueStatus(issue);
   return (
     <StatusCard
       status={issue.status}
-      transitions={editor.canEdit ? transitionsFrom(issue.status) : []}
+      transitions={editor.canEdit ? transitions : []}
       labelOf={(to) => labelOf(issue.status, to)}
-      needsInput={(to) => ['blocked', 'resolved'].includes(to) || issue.status === 'closed'}
+      needsInput={(to) => needsInput(issue.status, to)}
       changeStatus={(status) => changeStatus({ status })}
-      dialog={(to, onClose) =>
-        to === 'resolved' ? (
-          <ResolveIssue issue={issue} onClose={onClose} />
-        ) : (
-          <ReasonDialog issue={issue} to={to} changeStatus={changeStatus} onClose={onClose} />
-        )
-      }
+      dialog={(to, onClose) => <IssueStatusDialog issue={issue} to={to} onClose={onClose} />}
     >
       <Facts
         facts={[
@@ -127,30 +92,6 @@ function IssueStatusCard({ editor }: Props) {
         ]}
       />
     </StatusCard>
-  );
-}
-
-type ReasonProps = {
-  issue: Issue;
-  to: IssueStatus;
-  changeStatus: (body: IssuePatch) => Promise<void>;
-  onClose: () => void;
-};
-
-/** Asks why an issue is blocked or reopened. */
-function ReasonDialog({ issue, to, changeStatus, onClose }: ReasonProps) {
-  const isBlocked = to === 'blocked';
-  return (
-    <Dialog title={isBlocked ? `Mark ${issue.key} as blocked` : `Reopen ${issue.key}`} onClose={onClose}>
-      <Form<IssuePatch>
-        fields={[
-          isBlocked ? blockerField : { name: 'reason', label: 'Reason', kind: 'text', required: true },
-        ]}
-        action={isBlocked ? 'Mark as blocked' : 'Reopen'}
-        submit={(values) => changeStatus({ ...values, status: to })}
-        onClose={onClose}
-      />
-    </Dialog>
   );
 }
 

@@ -10,7 +10,7 @@ import { rememberFocus, restoreFocus } from '../components/focus.ts';
 import { Icon } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { isApple } from '../components/use-shortcut.ts';
-import { destinations, useIsAvailable } from './navigation.ts';
+import { useDestinations, useIsAvailable } from './navigation.ts';
 import { ShortcutList, useShortcuts } from './shortcuts.tsx';
 import { signOutOrReport } from './sign-out.ts';
 import { setTheme, type Theme, useTheme } from './theme.ts';
@@ -102,7 +102,10 @@ const Brand = () => (
 function Navigation({ openPalette }: { openPalette: () => void }) {
   const isAvailable = useIsAvailable();
   const me = useMe();
-  const [path] = useLocation();
+  const destinations = useDestinations();
+  const [location] = useLocation();
+  // A key of a program has the overview at both paths.
+  const path = location === '/overview' && me.user_id === null ? '/' : location;
   const isCurrent = (target: string) =>
     target === '/' ? path === '/' : path === target || path.startsWith(`${target}/`);
   return (

@@ -1,7 +1,7 @@
-import { type Scope, useHasScope, useIsLimited } from '../api/session.ts';
+import { type Scope, useHasScope, useIsLimited, useMe } from '../api/session.ts';
 import type { IconName } from '../components/icon.tsx';
 
-type Destination = {
+export type Destination = {
   path: string;
   name: string;
   scope: Scope;
@@ -10,8 +10,8 @@ type Destination = {
   isUnlimited?: true;
 };
 
+/** The pages below the start page. */
 export const destinations: readonly Destination[] = [
-  { path: '/', name: 'Overview', scope: 'projects.read', icon: 'overview' },
   { path: '/risks', name: 'Risks', scope: 'projects.read', icon: 'risk' },
   { path: '/issues', name: 'Issues', scope: 'projects.read', icon: 'issue' },
   { path: '/tasks', name: 'Tasks', scope: 'projects.read', icon: 'task' },
@@ -23,6 +23,20 @@ export const destinations: readonly Destination[] = [
   { path: '/keys', name: 'Keys', scope: 'keys.read', icon: 'key' },
   { path: '/access', name: 'Access', scope: 'keys.read', icon: 'access', isUnlimited: true },
 ];
+
+const overview = { name: 'Overview', scope: 'projects.read', icon: 'overview' } as const;
+
+/** The start page is the work of a person who has signed in, or the overview for the key of a program. */
+export const destinationsOf = (user_id: string | null): readonly Destination[] =>
+  user_id === null
+    ? [{ path: '/', ...overview }, ...destinations]
+    : [
+        { path: '/', name: 'My work', scope: 'projects.read', icon: 'work' },
+        { path: '/overview', ...overview },
+        ...destinations,
+      ];
+
+export const useDestinations = () => destinationsOf(useMe().user_id);
 
 export type Command = Omit<Destination, 'icon'>;
 

@@ -1,7 +1,7 @@
 import { basePath } from '../api/client.ts';
 import { matchesText, startsWord } from '../format.ts';
 import { type AnyView, isShared } from '../views/shared.ts';
-import { type Command, createCommands, destinations } from './navigation.ts';
+import { type Command, createCommands, type Destination } from './navigation.ts';
 import type { Result, Section } from './palette-search.ts';
 import { signOutOrReport } from './sign-out.ts';
 import { setTheme } from './theme.ts';
@@ -31,6 +31,7 @@ type Options = {
   isAvailable: IsAvailable;
   /** Whether a person is signed in, not a key. */
   isPerson: boolean;
+  destinations: readonly Destination[];
   views: readonly AnyView[];
   /** The buttons of the page behind the palette. */
   pageActions: readonly Result[];
@@ -39,7 +40,7 @@ type Options = {
 
 /** The pages, commands and saved views whose name matches. They need no request. */
 export function localSections(text: string, options: Options): Section[] {
-  const { isAvailable, pageActions, openShortcuts } = options;
+  const { isAvailable, destinations, pageActions, openShortcuts } = options;
   const commands: Section['results'] = [
     ...importCommands.filter(isAvailable).map((command) => ({ ...command, icon: 'import' as const })),
     { path: 'print', name: 'Print', icon: 'print', act: printPage },

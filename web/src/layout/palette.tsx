@@ -17,7 +17,7 @@ import { useLocation } from 'wouter';
 import { useMe } from '../api/session.ts';
 import { Icon } from '../components/icon.tsx';
 import { useAllViews } from '../views/shared.ts';
-import { useIsAvailable } from './navigation.ts';
+import { useDestinations, useIsAvailable } from './navigation.ts';
 import { createSection, findPageActions, localSections } from './palette-commands.ts';
 import { type Result, rankSections } from './palette-search.ts';
 import { usePaletteSearch } from './use-palette-search.ts';
@@ -35,6 +35,7 @@ export function Palette({ canOnlyCreate, openShortcuts, onClose }: Props) {
   const [path, navigate] = useLocation();
   const isAvailable = useIsAvailable();
   const isPerson = useMe().type === 'person';
+  const destinations = useDestinations();
   const views = useAllViews();
   // Lists have their actions among the commands.
   const [pageActions] = useState(() => (/^\/\w+\//.test(path) ? findPageActions() : []));
@@ -43,7 +44,14 @@ export function Palette({ canOnlyCreate, openShortcuts, onClose }: Props) {
   const findLocal = () => {
     if (canOnlyCreate) return [createSection(typed, isAvailable)];
     if (isWaitingForItem) return [];
-    return localSections(typed, { isAvailable, isPerson, views, pageActions, openShortcuts });
+    return localSections(typed, {
+      isAvailable,
+      isPerson,
+      destinations,
+      views,
+      pageActions,
+      openShortcuts,
+    });
   };
   const sections = rankSections(findLocal(), found, typed);
   // Enter was pressed before there was a result. The first one opens when it arrives, unless the text changes.
