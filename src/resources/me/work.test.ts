@@ -375,7 +375,7 @@ onBothEngines('the filter `me`', (start) => {
       ['/v1/issues', 'assignee_user_id'],
       ['/v1/tasks', 'assignee_user_id'],
       ['/v1/groups', 'lead_user_id'],
-    ]) {
+    ] as const) {
       const url = `${path}?${filter}=me&limit=1`;
       const { next_cursor } = (await service.get(url, undefined, bob.headers)).body.page;
       assert.ok(next_cursor, path);

@@ -27,7 +27,7 @@ export const destinations: readonly Destination[] = [
 const overview = { name: 'Overview', scope: 'projects.read', icon: 'overview' } as const;
 
 /** The start page is the work of a person who has signed in, or the overview for the key of a program. */
-export const destinationsOf = (user_id: string | null): readonly Destination[] =>
+const destinationsOf = (user_id: string | null): readonly Destination[] =>
   user_id === null
     ? [{ path: '/', ...overview }, ...destinations]
     : [

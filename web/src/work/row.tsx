@@ -59,7 +59,7 @@ const verbs: Record<Entry['kind'], string> = {
   issue: 'Due',
   risk: 'Due',
   review: 'Review',
-  acceptance: 'Acceptance ends',
+  acceptance: 'Accepted until',
 };
 
 /** `Due tomorrow`, `Review 3 days overdue`. */
