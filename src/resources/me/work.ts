@@ -125,14 +125,14 @@ function workLists(user_id: string, moment: Moment): Record<string, List> {
     tasks: taskList({ status: [...openTaskStatuses], archived: 'false', assignee_user_id: me }, moment),
     issues: narrowed(
       issueList({ status: [...openIssueStatuses], archived: 'false' }, moment),
-      sql`(issues.assignee_user_id = ${user_id} or issues.owner_user_id = ${user_id})`,
+      hasPart('issues', ['assignee_user_id', 'owner_user_id'], user_id),
     ),
     risks: riskList({ filters: own, moment }, 'rank'),
     reviews,
     acceptances: {
       ...narrowed(
         riskList({ filters: accepted, moment }, 'rank'),
-        sql`(risks.owner_user_id = ${user_id} or risks.accepted_by_user_id = ${user_id})
+        sql`${hasPart('risks', ['owner_user_id', 'accepted_by_user_id'], user_id)}
           and risks.accepted_until <= ${daysLater(moment.today, acceptanceDays)}`,
       ),
       order: { key: sql<string>`(coalesce(risks.accepted_until, '') || risks.id)` },
@@ -140,6 +140,13 @@ function workLists(user_id: string, moment: Moment): Record<string, List> {
     mentions: mentionList(user_id, moment),
   };
 }
+
+/** Whether one of these columns of an item is the person. With `or`, SQLite goes through all items. */
+const hasPart = (table: 'risks' | 'issues', columns: readonly string[], user_id: string) =>
+  sql<boolean>`${sql.ref(`${table}.id`)} in (${sql.join(
+    columns.map((column) => sql`select id from ${sql.table(table)} where ${sql.ref(column)} = ${user_id}`),
+    sql` union `,
+  )})`;
 
 /** The rows of a list that also match a condition, which an index finds. */
 const narrowed = (list: List, condition: RawBuilder<boolean>): List => {
