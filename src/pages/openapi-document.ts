@@ -142,6 +142,10 @@ export const schemaName = (reference: string) => reference.slice(reference.lastI
 
 export const isPublic = ({ security }: Operation) => security?.length === 0;
 
+/** Only a person who has signed in can use it. */
+export const isForPeople = ({ security = [] }: Operation) =>
+  security.length > 0 && security.every((one) => !('key' in (one as object)));
+
 export const resolved = ({ components }: OpenApi, schema: Schema): Schema =>
   schema.$ref ? (components.schemas[schemaName(schema.$ref)] ?? {}) : schema;
 

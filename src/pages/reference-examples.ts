@@ -1,6 +1,7 @@
 import { inUrl, type Site, shown } from './html.ts';
 import {
   type Content,
+  isForPeople,
   isPublic,
   jsonSchema,
   type OpenApi,
@@ -21,10 +22,19 @@ export function curlExample(document: OpenApi, operation: Operation, { baseUrl }
   const isImplied = method === 'get' || (method === 'post' && mediaType !== undefined);
   return [
     `curl ${isImplied ? '' : `-X ${method.toUpperCase()} `}${quoted(baseUrl + filled + exampleQuery(parameters))}`,
-    ...(isPublic(operation) ? [] : ['-H "Authorization: Bearer $API_KEY"']),
+    ...credentials(operation, baseUrl),
     ...(mediaType ? [`-H ${quoted(`Content-Type: ${mediaType}`)}`] : []),
     ...(mediaType ? [exampleBody(document, requestBody?.content)] : []),
   ].join(' \\\n  ');
+}
+
+/** A key or, for what only people can do, a session, which works only from pages of the service. */
+function credentials(operation: Operation, baseUrl: string): string[] {
+  const origin = `-H ${quoted(`Origin: ${new URL(baseUrl).origin}`)}`;
+  const isRead = operation.method === 'get';
+  if (isForPeople(operation)) return ['-b "muster_session=$SESSION"', ...(isRead ? [] : [origin])];
+  if (isPublic(operation)) return isRead ? [] : [origin];
+  return ['-H "Authorization: Bearer $API_KEY"'];
 }
 
 /** One filter as an illustration, and a small page. */

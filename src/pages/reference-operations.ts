@@ -1,6 +1,7 @@
 import { type ProblemCode, problems } from '../core/errors.ts';
 import { breakable, codes, type Fragment, html, inUrl, prose, type Site, separated } from './html.ts';
 import {
+  isForPeople,
   isPublic,
   jsonSchema,
   type OpenApi,
@@ -61,6 +62,7 @@ const pathMarkup = (path: string) =>
 function describeAccess(operation: Operation): string {
   const name = `\`${operation.operationId}\``;
   if (operation['x-scope']) return `${name} requires the scope \`${operation['x-scope']}\`.`;
+  if (isForPeople(operation)) return `${name} is for a person who has signed in, not for a key.`;
   return isPublic(operation) ? `${name} is public and requires no key.` : `${name} requires any valid key.`;
 }
 

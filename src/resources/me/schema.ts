@@ -81,11 +81,9 @@ export const PasskeyInput = Strict({ passkey: PasskeyResponse }, { $id: 'Passkey
 export const PersonalKeyInput = Strict(
   {
     name: KeyInput.properties.name,
-    ...optional({
-      scopes: KeyInput.properties.scopes,
-      project_ids: Key.properties.project_ids,
-      expires_at: Key.properties.expires_at,
-    }),
+    ...optional({ scopes: KeyInput.properties.scopes }),
+    project_ids: KeyInput.properties.project_ids,
+    expires_at: KeyInput.properties.expires_at,
   },
   {
     $id: 'PersonalKeyInput',

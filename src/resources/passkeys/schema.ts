@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, Line, OrNull, Strict, Time } from '../../core/schemas.ts';
+import { Id, Line, OneOf, OrNull, optional, Strict, Time } from '../../core/schemas.ts';
 
 export const Passkey = Strict(
   {
@@ -18,14 +18,31 @@ export const PasskeyOptions = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Pass it to `navigator.credentials`, for example with `parseCreationOptionsFromJSON`.',
 });
 
+/** Bytes in base64url. */
+const Encoded = Type.String({ maxLength: 10_000 });
+
 /** What the browser returned, as `toJSON()` of the credential. */
 export const PasskeyResponse = Type.Object(
   {
     id: Type.String({ minLength: 1, maxLength: 2000 }),
     rawId: Type.String({ minLength: 1, maxLength: 2000 }),
-    type: Type.Literal('public-key'),
-    response: Type.Record(Type.String(), Type.Unknown()),
-    clientExtensionResults: Type.Record(Type.String(), Type.Unknown()),
+    type: OneOf(['public-key']),
+    response: Strict(
+      optional({
+        clientDataJSON: Encoded,
+        attestationObject: Encoded,
+        authenticatorData: Encoded,
+        signature: Encoded,
+        userHandle: OrNull(Encoded),
+        publicKey: Encoded,
+        publicKeyAlgorithm: Type.Integer(),
+        transports: Type.Array(Type.String({ maxLength: 50 }), { maxItems: 20 }),
+      }),
+    ),
+    clientExtensionResults: Type.Record(Type.String({ pattern: '^\\w{1,50}$' }), Type.Unknown(), {
+      additionalProperties: false,
+      maxProperties: 20,
+    }),
     authenticatorAttachment: Type.Optional(OrNull(Type.String({ maxLength: 50 }))),
   },
   { additionalProperties: false, $id: 'PasskeyResponse' },

@@ -5,6 +5,7 @@ import { limitAttempts } from '../../http/auth/attempts.ts';
 import { assertSameOrigin } from '../../http/auth/auth.ts';
 import { changeBy, signIn } from '../../http/auth/sign-in.ts';
 import type { App } from '../../http/fastify.ts';
+import { sendWithContentEtag } from '../../http/response/resource.ts';
 import { type Actor, findActorBySession, findKey, findPerson } from '../../store/access/actors.ts';
 import { takeLink } from '../../store/access/links.ts';
 import { hashSecret, looksLikeSecret } from '../../store/access/secret.ts';
@@ -34,13 +35,13 @@ export function sessionRoutes(app: App): void {
         response: { 200: SignInWays },
       },
     },
-    async () => {
+    async (request, reply) => {
       const oidc = oidcSettings(app.config);
-      return {
+      return sendWithContentEtag(request, reply, {
         password: app.config.passwords,
         passkey: passkeyHost(app) !== undefined,
         oidc: oidc && { label: oidc.label, redirect: oidc.redirect },
-      };
+      });
     },
   );
 

@@ -11,9 +11,15 @@ import type { FieldOf } from '../components/form-values.ts';
 import { Loaded } from '../components/loading.tsx';
 import { Secret } from '../components/secret.tsx';
 import { toast } from '../components/toast.tsx';
-import { dayOf, daysFromToday, formatAge, formatDay, organizationTimeZone } from '../format.ts';
+import {
+  dayOf,
+  daysFromToday,
+  formatAge,
+  formatDay,
+  organizationTimeZone,
+  summarizeScopes,
+} from '../format.ts';
 import { withEndOfDay } from '../keys/key-form.tsx';
-import { summarizeScopes } from '../format.ts';
 import { withRecentSignIn } from './recent-sign-in.tsx';
 
 /** Keys for the person's own programs. */
