@@ -63,7 +63,12 @@ onBothEngines('events that a date causes', (start) => {
       key: issue.key,
       web_url: issue.web_url,
     });
-    assert.deepEqual(overdue?.actor, { key_id: null, name: 'Muster' });
+    assert.deepEqual(overdue?.actor, {
+      type: 'service',
+      user_id: null,
+      key_id: null,
+      name: 'Muster',
+    });
     assert.deepEqual(overdue?.data, (await get(`${at}/issues/${issue.id}`, key)).body);
 
     // The service does not run on 3 March.

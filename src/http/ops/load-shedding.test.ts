@@ -9,6 +9,8 @@ import { onSqlite, type TestService, withKey } from '../../../test/service.ts';
 import { bodyBudget } from '../request/body-budgets.ts';
 import { createLoadMonitor, unknownClient } from './load-shedding.ts';
 
+const sameOrigin = { 'sec-fetch-site': 'same-origin' };
+
 onSqlite('load', (start) => {
   test('requests beyond the concurrency limit get 503, except probes and cached responses', async (t) => {
     const { service, key } = await withKey(
@@ -218,11 +220,11 @@ onSqlite('load', (start) => {
         /^HTTP\/1\.1 404 .*"code":"not_found"/s.test(text),
       ),
     );
-    // The maximum size of a session body, announced but never sent.
+    // A session body, announced but never sent.
     sockets.push(...openUploads(service, 200, '/v1/session', { bytes: 1024 }));
     while (service.app.bodyBudgets.public.bytes < 200 * 1024) await setTimeout(5);
     assert.equal((await service.post('/v1/groups', key, { name: 'Ops' })).status, 201);
-    assert.equal((await service.post('/v1/session', undefined, { key })).status, 204);
+    assert.equal((await service.post('/v1/session', undefined, { key }, sameOrigin)).status, 204);
     assert.equal(service.app.bodyBudgets.json.bytes, 0);
     for (const socket of sockets) socket.destroy();
     await service.app.load.idle();
@@ -231,7 +233,7 @@ onSqlite('load', (start) => {
 
   test('one network cannot use up the budget for unauthenticated bodies', async (t) => {
     const { service, key } = await withKey(start(t, { environment: { MUSTER_TRUST_PROXY: '127.0.0.1' } }));
-    const from = (address: string) => ({ 'x-forwarded-for': address });
+    const from = (address: string) => ({ 'x-forwarded-for': address, ...sameOrigin });
     const sockets = openUploads(service, 1024, '/v1/session', { bytes: 1024, headers: from('192.0.2.1') });
     while (service.app.bodyBudgets.public.bytes < 1024 * 1024) await setTimeout(5);
     const rejected = await service.post('/v1/session', undefined, { key }, from('192.0.2.1'));

@@ -29,9 +29,29 @@ const withoutEvents = [
   'deleteView',
 ];
 
+/** Operations of people who sign in, which need a session: their own tests look at their events. */
+const ofPeople = [
+  'acceptInvitation',
+  'checkInvitation',
+  'createInvitationChallenge',
+  'createMyKey',
+  'createMyPasskey',
+  'createMyPasskeyChallenge',
+  'createPasskeyChallenge',
+  'deleteMyPasskey',
+  'deleteSessionById',
+  'endOidcSessions',
+  'revokeMyKey',
+  'setMyPassword',
+];
+
 /** Requests in order: operation, body, the types of its events. `{…}` in a path is the id of the latest such resource. */
 const requests: [operation: string, body: unknown, types: string[]][] = [
-  ['createPerson', { name: 'Grace' }, ['person.created']],
+  ['createPerson', { name: 'Grace', email: 'grace@example.com' }, ['person.created']],
+  ['setAccess', { scopes: ['projects.read'] }, ['access.created']],
+  ['setAccess', { scopes: ['projects.manage'] }, ['access.updated']],
+  ['invitePerson', undefined, ['access.invited']],
+  ['deleteAccess', undefined, ['access.deleted']],
   ['updatePerson', { title: 'Admiral' }, ['person.updated']],
   ['createGroup', { name: 'Navy' }, ['group.created']],
   ['updateGroup', { description: 'ships' }, ['group.updated']],
@@ -103,7 +123,7 @@ const idNames = [
 ] as const;
 
 test('every operation that may change data is tested for its events', () => {
-  const tested = new Set([...withoutEvents, ...requests.map(([operation]) => operation)]);
+  const tested = new Set([...withoutEvents, ...ofPeople, ...requests.map(([operation]) => operation)]);
   assert.deepEqual([...operations.keys()].toSorted(), [...tested].toSorted());
 });
 

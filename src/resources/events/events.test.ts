@@ -47,7 +47,12 @@ onBothEngines('events', (start) => {
     assert.deepEqual(pluck(events, 'data'), [person, renamed, renamed]);
     const { body: me } = await get('/v1/me', key);
     const [first] = events;
-    assert.deepEqual(first?.actor, { key_id: me.key_id, name: me.name });
+    assert.deepEqual(first?.actor, {
+      type: 'key',
+      user_id: null,
+      key_id: me.key_id,
+      name: me.name,
+    });
     assert.deepEqual(first?.subject, {
       type: 'person',
       id: person.user_id,

@@ -211,7 +211,12 @@ onBothEngines('webhooks', (start) => {
     assert.deepEqual(Compile(Risk).Errors(sample.data), []);
     assert.equal(timestamp, sample.at);
     const { body: me } = await service.get('/v1/me', key);
-    assert.deepEqual(sample.actor, { key_id: me.key_id, name: me.name });
+    assert.deepEqual(sample.actor, {
+      type: 'key',
+      user_id: null,
+      key_id: me.key_id,
+      name: me.name,
+    });
     assert.equal(sample.subject.web_url, `${service.origin}/risks/APOLLO-R7`);
     const data = await service.list('/v1/events?limit=1', key);
     assert.deepEqual(Object.keys(sample), Object.keys(data[0]));

@@ -21,7 +21,7 @@ export function withApprover(current: Risk, next: Risk, { user_id, isImport }: C
   return next[field] === current[field] ? { ...next, [field]: user_id } : next;
 }
 
-/** Above the appetite of its project, somebody must have accepted the risk: not its owner, if the project says so. */
+/** Above the appetite of a project that says so, somebody else than the owner must accept a risk. */
 export function approvalErrors(
   current: Risk,
   next: Risk,
@@ -35,13 +35,11 @@ export function approvalErrors(
     return [fieldError(field, 'not_you', detail)];
   }
   const score = scoreOf(next.probability, next.impact);
-  if (!isAccepting(current, next) || score === null || score <= appetite) return [];
-  const above = `The score ${score} is above the appetite ${appetite} of ${key}`;
-  if (approver === null && !isImport)
-    return [fieldError(field, 'required', `${above}. Say who accepts it: set \`${field}\`.`)];
-  if (acceptance === 'not_owner' && approver !== null && approver === next.owner_user_id) {
-    const detail = `${above}, where the owner cannot accept a risk. Ask somebody else to accept it.`;
-    return [fieldError(field, 'is_owner', detail)];
-  }
-  return [];
+  const isAbove = score !== null && score > appetite;
+  if (acceptance === 'any' || !isAbove || !isAccepting(current, next)) return [];
+  const above = `The score ${score} is above the appetite ${appetite} of ${key}, where the owner cannot accept a risk`;
+  if (approver === null)
+    return isImport ? [] : [fieldError(field, 'required', `${above}. Say who accepts it: set \`${field}\`.`)];
+  if (approver !== next.owner_user_id) return [];
+  return [fieldError(field, 'is_owner', `${above}. Ask somebody else to accept it.`)];
 }
