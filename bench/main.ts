@@ -23,6 +23,10 @@ const benchmarks: Record<string, { description: string; run(): Promise<unknown> 
     description: 'ten times the requests that the service can process',
     run: () => import('./overload.ts'),
   },
+  sessions: {
+    description: 'a cached page in a session against the same with a key',
+    run: () => import('./sessions.ts'),
+  },
   'slow-clients': {
     description: '1,000 connections that send one byte per second',
     run: () => import('./slow-clients.ts'),

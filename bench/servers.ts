@@ -24,7 +24,8 @@ export async function startService(
 ): Promise<Server> {
   const running = launchService(dataset, environment);
   const [, origin = ''] = await running.waitForOutput(/ is ready at (\S+)/);
-  return describeServer(running, origin);
+  // The name may stand for an address on which the service does not listen.
+  return describeServer(running, origin.replace('localhost', '127.0.0.1'));
 }
 
 /** Starts a `node:http` server that sends the same response to every request. */

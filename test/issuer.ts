@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { TestContext } from 'node:test';
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { type Configuration, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 
@@ -12,7 +11,7 @@ const callbackPath = '/v1/session/oidc/callback';
 
 type Account = { sub: string; email?: string; email_verified?: boolean; name?: string; groups?: string[] };
 type Payload = Record<string, unknown>;
-type Cleanup = Pick<TestContext, 'after'>;
+type Cleanup = { after(cleanUp: () => void): void };
 
 /** The settings of a service that uses the issuer. */
 export const settingsFor = ({ url }: { url: string }, more: Record<string, string> = {}) => ({

@@ -19,6 +19,8 @@ type Options = BrowserContextOptions & {
   signedIn?: boolean;
   /** Signed in as this person instead of with a key. */
   user_id?: string;
+  /** The origin of an identity provider, the only other host that the page may visit. */
+  provider?: string;
 };
 
 type Service = {
@@ -95,7 +97,7 @@ export function startConsole({ isEmpty = false, clock = systemClock, environment
   /** An empty page that fails its test when it logs an error, throws, or sends a request to another host. */
   async function newPage(
     t: TestContext,
-    { scopes: held, signedIn = true, user_id, ...options }: Options = {},
+    { scopes: held, signedIn = true, user_id, provider, ...options }: Options = {},
   ) {
     assert.ok(browser);
     const { baseUrl } = app;
@@ -116,9 +118,9 @@ export function startConsole({ isEmpty = false, clock = systemClock, environment
     page.setDefaultTimeout(15_000);
     const errors: string[] = [];
     page.on('request', (request) => {
-      if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(`${baseUrl}/`)) {
-        errors.push(`request to ${request.url()}`);
-      }
+      const allowed = [baseUrl, ...(provider ? [provider] : [])];
+      const isOwn = allowed.some((origin) => request.url().startsWith(`${origin}/`));
+      if (!/^(data|blob):/.test(request.url()) && !isOwn) errors.push(`request to ${request.url()}`);
     });
     page.on('console', (message) => {
       // The browser also logs error responses, which the page handles itself.

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import { settingsFor, startIssuer } from '../../test/issuer.ts';
+import { startConsole, test, waitUntilLoaded } from './console.ts';
+
+const issuer = await startIssuer({ after });
+const provider = issuer.url;
+
+const console = startConsole({
+  isEmpty: true,
+  environment: settingsFor(issuer, {
+    MUSTER_OIDC_LABEL: 'Sign in with Example',
+    MUSTER_OIDC_ACCESS: 'risk-office=editor',
+    MUSTER_OIDC_ADD_PEOPLE: 'on',
+  }),
+});
+
+const ada = {
+  sub: 'acc-1',
+  email: 'ada@example.com',
+  email_verified: true,
+  name: 'Ada Lovelace',
+  groups: ['risk-office'],
+};
+
+before(() => issuer.register(console.app.baseUrl));
+
+test('a person signs in at the identity provider, returns to the page, and signs out there too', async (t) => {
+  issuer.use(ada);
+  const page = await console.open(t, '/tasks', { signedIn: false, provider });
+  await page.getByRole('link', { name: 'Sign in with Example' }).click();
+  await page.waitForURL(/\/tasks$/);
+  await waitUntilLoaded(page);
+  await page.getByRole('button', { name: 'Ada Lovelace: account menu' }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  // The provider asks before it ends its own session.
+  await page.waitForURL(({ origin }) => origin === provider);
+  await page.evaluate(() => {
+    const form = document.querySelector('form');
+    const answer = document.createElement('input');
+    answer.name = 'logout';
+    answer.value = 'yes';
+    form?.append(answer);
+    form?.submit();
+  });
+  await page.waitForURL(/\/sign-in\?signed_out/);
+  await page.getByRole('link', { name: 'Sign in with Example' }).waitFor();
+  const { data } = await console.get('/v1/access');
+  assert.deepEqual([data[0].source, data[0].ways, data[0].last_seen_at], ['oidc', ['oidc'], null]);
+});
+
+test('who is refused learns why, on a phone too', async (t) => {
+  issuer.use({ sub: 'acc-2', email: 'eve@example.com', email_verified: false });
+  const viewport = { width: 360, height: 740 };
+  const page = await console.open(t, '/risks', { signedIn: false, provider, viewport });
+  await page.getByRole('link', { name: 'Sign in with Example' }).click();
+  await page.waitForURL(/problem=not_verified/);
+  await page.getByRole('alert').waitFor();
+  issuer.use({ sub: 'acc-3', email: 'bob@example.com', email_verified: true, groups: [] });
+  await page.context().clearCookies();
+  await page.getByRole('link', { name: 'Sign in with Example' }).click();
+  await page.waitForURL(/problem=no_access/);
+  await page.getByRole('alert').waitFor();
+});
