@@ -9,10 +9,11 @@ import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import { describeBrowser } from './browsers.ts';
 
+/** A session whose access follows from a claim of the identity provider ends after a day, so that the claim is read again. */
+const maxHoursOfClaim = 24;
+
 type Options = {
   way: SignInWay;
-  /** The session ends earlier than the settings say. */
-  maxHours?: number;
   /** The hash of the token of an earlier session, where the browser does not send its cookie. */
   previous?: string | null;
   provider_session?: string | null;
@@ -27,7 +28,7 @@ export async function signIn(
   request: FastifyRequest,
   db: Transaction<Tables>,
   actor: Actor,
-  { way, maxHours, previous = null, ...provider }: Options,
+  { way, previous = null, ...provider }: Options,
 ): Promise<string> {
   const { sessionCookie, config } = request.server;
   const { user_id, key_id } = actor;
@@ -37,7 +38,7 @@ export async function signIn(
     if (hash !== null) await endSessions(db, { hash }, 'replaced', change);
   const expires_at = earliest(
     later(change.now, config.session_days * 24),
-    maxHours === undefined ? null : later(change.now, maxHours),
+    actor.source === 'oidc' ? later(change.now, maxHoursOfClaim) : null,
     actor.expires_at,
   );
   const session = { user_id, key_id, way, expires_at, ...clientOf(request), ...provider };

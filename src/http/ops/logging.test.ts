@@ -9,7 +9,7 @@ import { newSecret } from '../../store/access/secret.ts';
 
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
 
-test('keys are never logged, at any log level and wherever they were sent', async (t) => {
+test('keys, sessions, links and passwords are never logged, at any log level and wherever they were sent', async (t) => {
   const folder = temporaryFolder(t);
   const service = await startMuster(t, folder, { MUSTER_LOG_LEVEL: 'trace' });
   const { origin, key = '' } = service;
@@ -31,6 +31,21 @@ test('keys are never logged, at any log level and wherever they were sent', asyn
     assert.equal((await send('/v1/personnel', { authorization: `Bearer ${held}` })).status, 200);
     assert.equal((await send('/v1/risks', { authorization: `Bearer ${held}` })).status, 403);
   }
+
+  const page = { ...json, origin };
+  const signedIn = await fetch(`${origin}/v1/session`, {
+    method: 'POST',
+    headers: page,
+    body: JSON.stringify({ key: secret }),
+  });
+  const [cookie = ''] = (signedIn.headers.get('set-cookie') ?? '').split(';');
+  secrets.push(cookie.split('=')[1] ?? '');
+  for (const path of ['/v1/me', '/v1/risks']) await fetch(origin + path, { headers: { cookie } });
+  for (const body of [{ link: newSecret('link') }, { email: 'a@b.c', password: canary() }]) {
+    secrets.push(...Object.values(body));
+    await fetch(`${origin}/v1/session`, { method: 'POST', headers: page, body: JSON.stringify(body) });
+  }
+  secrets.splice(secrets.indexOf('a@b.c'), 1);
 
   for (const scheme of ['Bearer', 'bearer', 'Basic', 'Token', 'Bearer x', ''])
     assert.equal((await send('/v1/me', { authorization: `${scheme} ${canary()}` })).status, 401);

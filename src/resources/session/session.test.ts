@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { onBothEngines, onSqlite, type TestService } from '../../../test/service.ts';
 import { momentOf } from '../../core/clock.ts';
+import { createLink } from '../../store/access/links.ts';
 import { newSecret } from '../../store/access/secret.ts';
 import { createKey } from '../keys/queries.ts';
 
@@ -98,6 +99,20 @@ onBothEngines('a session', (start) => {
     assert.equal(await status(cookieOf(short)), 401);
     clock.set('2026-12-01T10:00:01Z');
     assert.equal(await status(used), 401);
+  });
+
+  test('ends after a day if the access follows from a claim, however the person signed in', async (t) => {
+    const clock = settableClock('2026-11-01T10:00:00Z');
+    const service = await start(t, { clock });
+    const ada = await service.member(['projects.read']);
+    const { token } = await service.database.write(async (db) => {
+      await db.updateTable('access').set({ source: 'oidc' }).execute();
+      const link = { purpose: 'sign_in', user_id: ada.user_id, key_id: null } as const;
+      return createLink(db, link, { now: clock().now, hours: 1 });
+    });
+    const signedIn = await signIn(service, { link: token });
+    assert.match(signedIn.headers.get('set-cookie') ?? '', /; Expires=Mon, 02 Nov 2026 10:00:00 GMT$/);
+    assert.equal((await signIn(service, { link: token })).status, 401, 'the link works once');
   });
 
   test('is read again before it is rejected as idle, because another instance may have seen it', async (t) => {

@@ -21,6 +21,8 @@ export type Actor = AccessLimits & {
   last_used_at: string | null;
   /** The last day of the person. */
   end_on: string | null;
+  /** Where the access of a person comes from; null for a key of a program. */
+  source: 'manual' | 'oidc' | null;
   /** Why requests are rejected, whatever the time: the key was revoked, or the person has lost access. */
   ended: string | null;
   /** The session of a browser. */
@@ -85,6 +87,7 @@ export async function findPerson(db: Kysely<Tables>, user_id: string | null): Pr
     expires_at: null,
     last_used_at: null,
     end_on: row.holder_end_on,
+    source: row.access_source,
     ended: null,
     session: null,
     stamp: stampOf(row),
@@ -122,6 +125,7 @@ const holderColumns = [
   'access.scopes as access_scopes',
   'access.project_ids as access_project_ids',
   'access.id as access_id',
+  'access.source as access_source',
   'access.version as access_version',
 ] as const;
 
@@ -133,6 +137,7 @@ type Holder = {
   access_id: string | null;
   access_scopes: string | null;
   access_project_ids: string | null;
+  access_source: 'manual' | 'oidc' | null;
   access_version: number | null;
 };
 
@@ -152,6 +157,7 @@ function actorOfKey(row: Pick<Selectable<Tables['keys']>, keyof Key> & Holder): 
     expires_at,
     last_used_at,
     end_on: row.holder_end_on,
+    source: row.access_source,
     ended:
       revoked_at !== null
         ? 'That key has been revoked. Ask for a new one.'

@@ -20,9 +20,6 @@ import { oidcSettings } from './settings.ts';
 
 const stateMinutes = 10;
 
-/** A session whose access follows from a claim ends after a day, so that the claim is read again. */
-const maxHoursOfClaim = 24;
-
 type Attempt = {
   nonce: string;
   code_verifier: string;
@@ -142,7 +139,6 @@ export function oidcRoutes(app: App): void {
           if (!actor) return { user_id };
           const cookie = await signIn(request, db, actor, {
             way: 'oidc',
-            ...(access.source === 'oidc' && { maxHours: maxHoursOfClaim }),
             previous: attempt.previous,
             provider_session: typeof claims.sid === 'string' ? claims.sid : null,
             id_token: tokens.id_token ?? null,
