@@ -60,10 +60,10 @@ test('a person accepts an invitation with a passkey, signs in with it, adds and 
   await passkeys.getByText('No passkeys yet').waitFor();
 
   minutesLater += 20;
-  await page.getByRole('button', { name: 'Change password' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Change password' });
+  await page.getByRole('button', { name: 'Choose password' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Choose password' });
   await dialog.getByLabel('New password', { exact: true }).fill(password);
-  await dialog.getByRole('button', { name: 'Change password' }).click();
+  await dialog.getByRole('button', { name: 'Choose password' }).click();
   const confirm = page.getByRole('dialog', { name: 'Sign in' });
   await confirm.getByRole('button', { name: 'Cancel' }).click();
   await confirm.waitFor({ state: 'detached' });
@@ -81,8 +81,8 @@ test('a person changes the password, ends sessions and makes keys, after signing
   await assertAccessible(page, 'account');
   await screenshot(page, 'account', { isWhole: true });
 
-  await page.getByRole('button', { name: 'Change password' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Change password' });
+  await page.getByRole('button', { name: 'Choose password' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Choose password' });
   const field = dialog.getByLabel('New password', { exact: true });
   await hasFocus(page, 'New password');
   await field.fill('short');

@@ -115,7 +115,7 @@ const columnsOf = (canRead: boolean, projectKeyOf: (id: string) => string): read
       </>
     ),
   },
-  { name: 'email', header: 'Email', width: 13, from: 'laptop', cell: ({ email }) => email },
+  { name: 'email', header: 'Email', width: 12, from: 'laptop', cell: ({ email }) => email },
   {
     name: 'access',
     header: 'Access',
@@ -127,7 +127,7 @@ const columnsOf = (canRead: boolean, projectKeyOf: (id: string) => string): read
     name: 'projects',
     header: 'Projects',
     width: 6.5,
-    from: 'desktop',
+    from: 'large',
     cell: ({ project_ids }) =>
       project_ids?.map(projectKeyOf).join(', ') ?? <span className="quiet">All</span>,
   },
@@ -141,14 +141,14 @@ const columnsOf = (canRead: boolean, projectKeyOf: (id: string) => string): read
   {
     name: 'ways',
     header: 'Signs in with',
-    width: 8,
+    width: 7.5,
     from: 'desktop',
     cell: ({ ways }) => (ways.length > 0 ? describeWays(ways) : <span className="quiet">Nothing yet</span>),
   },
   {
     name: 'seen',
     header: 'Last seen',
-    width: 7.5,
+    width: 7,
     from: 'tablet',
     cell: ({ last_seen_at }) =>
       last_seen_at ? (

@@ -18,12 +18,12 @@ export const PasswordCard = () => (
     <div className="button-row">
       <DialogButton
         dialog={(onClose) => (
-          <Dialog title="Change password" onClose={onClose}>
+          <Dialog title="Choose password" onClose={onClose}>
             <PasswordForm onClose={onClose} />
           </Dialog>
         )}
       >
-        Change password
+        Choose password
       </DialogButton>
     </div>
   </Card>
@@ -76,7 +76,7 @@ function PasswordForm({ onClose }: { onClose: () => void }) {
       <footer>
         <Button onPress={requestClose ?? onClose}>Cancel</Button>
         <Button type="submit" primary isPending={isBusy}>
-          Change password
+          Choose password
         </Button>
       </footer>
     </form>
