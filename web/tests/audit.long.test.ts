@@ -62,7 +62,7 @@ test('the audit log says who signed in, failed and changed access, by kind and p
   assert.match(ofBo, /failed to sign in as Bo Lind/);
   assert.doesNotMatch(ofBo, /you|key test/);
 
-  await visit(page, '/');
+  await visit(page, '/overview');
   assert.doesNotMatch(await page.locator('.activity').innerText(), /signed in|access/);
 });
 
@@ -77,7 +77,7 @@ test('history, comments and activity tell people, own changes and keys apart', a
   await page.getByRole('button', { name: 'Comment', exact: true }).click();
   const own = timeline.getByRole('article', { name: 'Comment by Ada Okafor' });
   assert.match(await own.innerText(), /Ada Okafor\s+\(you\)/);
-  await visit(page, '/');
+  await visit(page, '/overview');
   await page.locator('.activity').getByText('You commented on risk').waitFor();
 
   const other = await console.open(t, '/risks/APOLLO-R1', {

@@ -155,7 +155,9 @@ test('a key that can see one project reads about that one, not about all project
     project_ids: ['APOLLO'],
   });
   const page = await console.open(t, '/', { signedIn: false });
-  await page.context().request.post(`${console.app.baseUrl}/v1/session`, { data: { key: secret } });
+  const { baseUrl } = console.app;
+  const headers = { origin: baseUrl };
+  await page.context().request.post(`${baseUrl}/v1/session`, { data: { key: secret }, headers });
   await page.goto(`/risks/${data[0].key}`);
   await page.getByText(/active risks in the projects you can see/).waitFor();
   await page.goto('/report');
