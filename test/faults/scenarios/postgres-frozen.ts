@@ -60,9 +60,10 @@ type Sent = { what: string; response: Promise<Response> };
 /** Sends one request of each kind that needs the database, with a cached key and with an unused one. */
 function sendWhileFrozen(client: Client, origin: string, unusedKey: string): Sent[] {
   const stranger = createClient(origin, { key: unusedKey });
+  // Only pages of the service can sign in.
   const send = (method: string, path: string, body?: unknown, by = client): Sent => ({
     what: `${method} ${path}`,
-    response: by.send(method, path, body),
+    response: by.send(method, path, body, { origin }),
   });
   const sent = [
     send('GET', '/v1/personnel?limit=7'),
