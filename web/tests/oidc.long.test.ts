@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
+import { after } from 'node:test';
 import { settingsFor, startIssuer } from '../../test/issuer.ts';
 import { startConsole, test, waitUntilLoaded } from './console.ts';
 
@@ -13,6 +13,7 @@ const console = startConsole({
     MUSTER_OIDC_ACCESS: 'risk-office=editor',
     MUSTER_OIDC_ADD_PEOPLE: 'on',
   }),
+  fill: () => issuer.register(console.app.baseUrl),
 });
 
 const ada = {
@@ -22,8 +23,6 @@ const ada = {
   name: 'Ada Lovelace',
   groups: ['risk-office'],
 };
-
-before(() => issuer.register(console.app.baseUrl));
 
 test('a person signs in at the identity provider, returns to the page, and signs out there too', async (t) => {
   issuer.use(ada);
