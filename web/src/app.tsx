@@ -20,7 +20,7 @@ import { returnPath } from './sign-in/return-path.ts';
 const lazyPage = <Module, Name extends keyof Module>(importModule: () => Promise<Module>, name: Name) =>
   lazy(importModule, name, <PageLoading />);
 
-const Work = lazyPage(() => import('./work/page.tsx'), 'WorkPage');
+const Work = lazyPage(() => import('./my-work/page.tsx'), 'WorkPage');
 const Overview = lazyPage(() => import('./overview/page.tsx'), 'OverviewPage');
 const Risks = lazyPage(() => import('./risks/page.tsx'), 'RisksPage');
 const Risk = lazyPage(() => import('./risks/risk-page.tsx'), 'RiskPage');
