@@ -2,11 +2,12 @@ import type { FastifyRequest } from 'fastify';
 import type { Transaction } from 'kysely';
 import { addressReader } from '../../core/network/addresses.ts';
 import type { SignInWay } from '../../resources/sessions/schema.ts';
-import type { Actor } from '../../store/access/actors.ts';
+import { type Actor, findKey, findPerson } from '../../store/access/actors.ts';
 import { hashSecret } from '../../store/access/secret.ts';
 import { type Client, endSessions, startSession } from '../../store/access/sessions.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
+import { lockTables } from '../../store/writes/locks.ts';
 import { describeBrowser } from './browsers.ts';
 
 /** A session whose access follows from a claim of the identity provider ends after a day, so that the claim is read again. */
@@ -32,6 +33,7 @@ export async function signIn(
 ): Promise<string> {
   const { sessionCookie, config } = request.server;
   const { user_id, key_id } = actor;
+  await assertStillValid(request, db, actor);
   const change = changeBy(request, actor);
   const sent = sessionCookie.read(request.headers.cookie);
   for (const hash of [previous, sent === undefined ? null : hashSecret(sent)])
@@ -44,6 +46,20 @@ export async function signIn(
   const session = { user_id, key_id, way, expires_at, ...clientOf(request), ...provider };
   const { token } = await startSession(db, session, change);
   return sessionCookie.set(token, expires_at);
+}
+
+/**
+ * Access may have ended since the password or key was checked. Without the lock, a session that is stored after that would
+ * work again if the person got access again.
+ */
+async function assertStillValid(
+  request: FastifyRequest,
+  db: Transaction<Tables>,
+  { user_id, key_id }: Actor,
+): Promise<void> {
+  await lockTables(db, 'access');
+  const current = key_id === null ? await findPerson(db, user_id) : await findKey(db, key_id);
+  if (current?.ended !== null) throw request.server.failedAttempts(request, 'Your access has ended.');
 }
 
 /** A change that somebody makes by signing in, or before. */

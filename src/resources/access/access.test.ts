@@ -142,6 +142,24 @@ onBothEngines('access of a person', (start) => {
     }
   });
 
+  test('of a person limited to a project limits their personal keys too', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    await service.make('/v1/projects', key, { name: 'Gemini' });
+    const ada = await service.member(['projects.read'], ['APOLLO']);
+    const make = (body: object) =>
+      service.post('/v1/me/keys', undefined, { name: 'mine', ...body }, ada.headers);
+    const own = await make({});
+    assert.equal(own.status, 201, own.text);
+    assert.deepEqual(pluck(await service.list('/v1/projects', own.body.secret), 'key'), ['APOLLO']);
+    assert.equal((await make({ project_ids: ['GEMINI'] })).status, 422);
+    assert.equal((await make({ scopes: ['projects.manage'] })).status, 403);
+    // At each request it has what both have.
+    await service.call('PUT', `/v1/personnel/${ada.user_id}/access`, key, { scopes: ['personnel.read'] });
+    assert.equal((await service.get('/v1/projects', own.body.secret)).status, 403);
+  });
+
   test('ends after the last day of the person', async (t) => {
     const clock = settableClock('2026-11-15T10:00:00Z');
     const service = await start(t, { clock });
@@ -164,12 +182,12 @@ onBothEngines('access of a person', (start) => {
     const follow = async (headers: Record<string, string>) => {
       const response = await fetch(`${service.origin}/v1/events/stream`, { headers });
       assert.equal(response.status, 200);
-      return response.text();
+      // Complete only when the stream ends.
+      return { text: response.text() };
     };
-    // Their texts are complete only when the streams end.
-    const [first, second] = [follow(ada.headers), follow(revoked.headers)];
-    await setTimeout(500);
-    const within = (ended: Promise<string>) => Promise.race([ended, setTimeout(2000, 'still open')]);
+    const [first, second] = [await follow(ada.headers), await follow(revoked.headers)];
+    const within = ({ text }: { text: Promise<string> }) =>
+      Promise.race([text, setTimeout(2000, 'still open', { ref: false })]);
     await service.delete(`/v1/sessions/${revoked.id}`, key);
     assert.match(await within(second), /"reason":"access_changed"/);
     await service.post(`/v1/personnel/${ada.user_id}/deactivate`, key, {});

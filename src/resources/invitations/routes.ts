@@ -9,6 +9,7 @@ import type { App } from '../../http/fastify.ts';
 import { findAccess } from '../../store/access/access.ts';
 import { findPerson } from '../../store/access/actors.ts';
 import { endLinks, findLink, takeLink } from '../../store/access/links.ts';
+import { lockTables } from '../../store/writes/locks.ts';
 import type { Access } from '../access/schema.ts';
 import { preparePasskey, registrationOptions } from '../passkeys/queries.ts';
 import { PasskeyOptions } from '../passkeys/schema.ts';
@@ -88,6 +89,7 @@ export function invitationRoutes(app: App): void {
         ...(passkey && { passkey }),
       });
       const cookie = await app.database.write(async (db) => {
+        await lockTables(db, 'access');
         const link = await takeLink(db, 'invitation', token, request.moment.now);
         const actor = await findPerson(db, access.user_id);
         if (!link || !actor) throw app.failedAttempts(request, invalidInvitation);

@@ -3,6 +3,9 @@ import { Id, NoContent, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
 import { created, sendIdempotent } from '../../http/request/idempotency.ts';
 import { showSecret, withoutSecret } from '../../http/response/secrets.ts';
+import { findPerson } from '../../store/access/actors.ts';
+import { lockTables } from '../../store/writes/locks.ts';
+import { withoutProjectScope } from '../../store/writes/tracker.ts';
 import {
   assertHoldsAtLeast,
   createKey,
@@ -51,6 +54,10 @@ export function personalKeyRoutes(app: App): void {
     async (request, reply) => {
       return sendIdempotent(request, reply, async (db) => {
         const { actor, body, moment } = request;
+        await lockTables(db, 'access');
+        // The access may have ended since the request began; the key would work again if it were given again.
+        if (!(await findPerson(withoutProjectScope(db), actor.user_id)))
+          throw notFound('access of', actor.id);
         const { scopes, project_ids } = actor;
         const own = { scopes, project_ids, expires_at: null, rate_limit: null };
         const input = await withProjectIds(db, { ...own, ...withStoredExpiry(body) });

@@ -1,8 +1,10 @@
 import type { FastifyRequest } from 'fastify';
+import type { Kysely, Transaction } from 'kysely';
 import { notFound } from '../../core/errors.ts';
 import { Id, NoContent, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
 import { findAccess } from '../../store/access/access.ts';
+import type { Tables } from '../../store/tables.ts';
 import { lockTables } from '../../store/writes/locks.ts';
 import type { Access } from '../access/schema.ts';
 import { listRoute } from '../list-route.ts';
@@ -32,7 +34,9 @@ export function passwordRoute(app: App): void {
     async (request, reply) => {
       const access = await ownAccess(app, request);
       const store = await preparePassword(request.body.password, access);
-      await app.database.write((db) => store(db, access, request.change, request.actor.session?.id));
+      await app.database.write(async (db) =>
+        store(db, await lockOwnAccess(db, request), request.change, request.actor.session?.id),
+      );
       return reply.code(204).send();
     },
   );
@@ -79,7 +83,9 @@ export function passkeyRoutes(app: App): void {
     async (request, reply) => {
       const access = await ownAccess(app, request);
       const store = await preparePasskey(request, access, request.body.passkey);
-      const passkey = await app.database.write((db) => store(db, access, request.change));
+      const passkey = await app.database.write(async (db) =>
+        store(db, await lockOwnAccess(db, request), request.change),
+      );
       return reply.code(201).send(passkey);
     },
   );
@@ -97,18 +103,24 @@ export function passkeyRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const access = await ownAccess(app, request);
-      await app.database.write(async (db) => {
-        await lockTables(db, 'access');
-        await deletePasskey(db, access, request.params.id, request.change);
-      });
+      await app.database.write(async (db) =>
+        deletePasskey(db, await lockOwnAccess(db, request), request.params.id, request.change),
+      );
       return reply.code(204).send();
     },
   );
 }
 
-async function ownAccess(app: App, { actor }: FastifyRequest): Promise<Access> {
-  const access = await findAccess(app.database.db, actor.id);
-  if (!access) throw notFound('access of', actor.id);
+const ownAccess = (app: App, { actor }: FastifyRequest) => getAccess(app.database.db, actor.id);
+
+/** Access may end between the start of a request and its write: nothing may be left that works if it is given again. */
+export async function lockOwnAccess(db: Transaction<Tables>, { actor }: FastifyRequest): Promise<Access> {
+  await lockTables(db, 'access');
+  return getAccess(db, actor.id);
+}
+
+async function getAccess(db: Kysely<Tables>, user_id: string): Promise<Access> {
+  const access = await findAccess(db, user_id);
+  if (!access) throw notFound('access of', user_id);
   return access;
 }

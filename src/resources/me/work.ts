@@ -8,6 +8,7 @@ import { rowAsJson } from '../../database/sql/rows.ts';
 import type { App } from '../../http/fastify.ts';
 import { sendWithContentEtag } from '../../http/response/resource.ts';
 import { countRows, type List, listPage } from '../../lists/list.ts';
+import type { ScopedDatabase } from '../../store/project-scope.ts';
 import type { Tables } from '../../store/tables.ts';
 import { commentJsonFields, commentRows } from '../comments/queries.ts';
 import { Comment } from '../comments/schema.ts';
@@ -97,13 +98,29 @@ export function workRoute(app: App): void {
       const { limit = defaultLimit } = request.query as { limit?: number };
       const sees = actor.user_id !== null && grants(actor.scopes, 'projects.read');
       const lists = workLists(actor.user_id ?? '', moment);
-      const sections: [string, Section][] = [];
-      for (const [name, list] of Object.entries(lists))
-        sections.push([name, sees ? await readSection(database.db, list, limit) : { total: 0, data: [] }]);
+      const empty = Object.keys(lists).map((name) => [name, { total: 0, data: [] }]);
+      const sections = sees ? await readSections(database, lists, limit) : empty;
       const work = { user_id: actor.user_id, today: moment.today, ...Object.fromEntries(sections) };
       return sendWithContentEtag(request, reply, work as Static<typeof Work>);
     },
   );
+}
+
+/** Reads all sections from one snapshot, on a connection for slow reads. */
+async function readSections(
+  database: ScopedDatabase,
+  lists: Record<string, List>,
+  limit: number,
+): Promise<[string, Section][]> {
+  const { db, end } = await database.snapshot('slow');
+  try {
+    const sections: [string, Section][] = [];
+    for (const [name, list] of Object.entries(lists))
+      sections.push([name, await readSection(db, list, limit)]);
+    return sections;
+  } finally {
+    await end();
+  }
 }
 
 async function readSection(db: Kysely<Tables>, list: List, limit: number): Promise<Section> {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { onBothEngines, onSqlite, type TestService } from '../../../test/service.ts';
 import { momentOf } from '../../core/clock.ts';
+import { findKey } from '../../store/access/actors.ts';
 import { createLink } from '../../store/access/links.ts';
 import { newSecret } from '../../store/access/secret.ts';
 import { createKey } from '../keys/queries.ts';
@@ -113,6 +114,18 @@ onBothEngines('a session', (start) => {
     const signedIn = await signIn(service, { link: token });
     assert.match(signedIn.headers.get('set-cookie') ?? '', /; Expires=Mon, 02 Nov 2026 10:00:00 GMT$/);
     assert.equal((await signIn(service, { link: token })).status, 401, 'the link works once');
+  });
+
+  test('does not start if access ended after the key was checked', async (t) => {
+    const service = await start(t);
+    const all = await service.key();
+    const created = await service.make('/v1/keys', all, { name: 'office', scopes: ['personnel.read'] });
+    const checked = await findKey(service.database.db, created.id);
+    await service.delete(`/v1/keys/${created.id}`, all);
+    t.mock.method(service.app, 'authenticate', async () => checked);
+    const late = await signIn(service, { key: created.secret });
+    assert.deepEqual([late.status, late.headers.get('set-cookie')], [401, null]);
+    assert.deepEqual(await service.database.db.selectFrom('sessions').selectAll().execute(), []);
   });
 
   test('is read again before it is rejected as idle, because another instance may have seen it', async (t) => {
