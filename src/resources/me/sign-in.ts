@@ -114,7 +114,7 @@ export function passkeyRoutes(app: App): void {
 const ownAccess = (app: App, { actor }: FastifyRequest) => getAccess(app.database.db, actor.id);
 
 /** Access may end between the start of a request and its write: nothing may be left that works if it is given again. */
-export async function lockOwnAccess(db: Transaction<Tables>, { actor }: FastifyRequest): Promise<Access> {
+async function lockOwnAccess(db: Transaction<Tables>, { actor }: FastifyRequest): Promise<Access> {
   await lockTables(db, 'access');
   return getAccess(db, actor.id);
 }
