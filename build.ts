@@ -43,6 +43,8 @@ const bundleService = () =>
       ssr: true,
       write: false,
       target: 'node24',
+      // In kB. A service is not downloaded by browsers, so its size is no reason for a warning.
+      chunkSizeWarningLimit: 10_000,
       rolldownOptions: {
         input: { main: 'src/main.ts', worker: 'src/database/sqlite/worker.ts' },
         // A flat folder, so that every file finds package.json and the console at the same relative path.
