@@ -23,8 +23,7 @@ export async function tableSizes(url: string): Promise<Record<string, { rows: nu
 /** The CPU time of all processes of the PostgreSQL server; 0 for SQLite, which runs in the service. */
 export async function databaseCpuSeconds(url: string): Promise<number> {
   if (url.startsWith('sqlite:')) return 0;
-  const [{ data_directory } = {}] = await postgresSelect(url)('show data_directory');
-  const [server = ''] = readFileSync(join(String(data_directory), 'postmaster.pid'), 'utf8').split('\n');
+  const server = await serverPid(url);
   for (;;) {
     try {
       return serverTicks(server) / 100;
@@ -36,10 +35,24 @@ export async function databaseCpuSeconds(url: string): Promise<number> {
   }
 }
 
+/** Returns the processes of the PostgreSQL server at the time of the call; none for SQLite. */
+export async function postgresPids(url: string): Promise<() => number[]> {
+  if (url.startsWith('sqlite:')) return () => [];
+  const server = await serverPid(url);
+  return () => [server, ...childrenOf(server)].map(Number);
+}
+
+async function serverPid(url: string): Promise<string> {
+  const [{ data_directory } = {}] = await postgresSelect(url)('show data_directory');
+  return readFileSync(join(String(data_directory), 'postmaster.pid'), 'utf8').split('\n')[0] ?? '';
+}
+
+const childrenOf = (server: string) =>
+  readFileSync(`/proc/${server}/task/${server}/children`, 'utf8').trim().split(' ');
+
 function serverTicks(server: string): number {
-  const children = readFileSync(`/proc/${server}/task/${server}/children`, 'utf8').trim().split(' ');
   // The server counts the time of connections that have ended (13, 14), a process its own (11, 12).
-  const ticks = [ticksOf(server, 13), ...children.map((child) => ticksOf(child, 11))];
+  const ticks = [ticksOf(server, 13), ...childrenOf(server).map((child) => ticksOf(child, 11))];
   return ticks.reduce((sum, one) => sum + one, 0);
 }
 

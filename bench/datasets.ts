@@ -95,13 +95,13 @@ export async function createDatasets(
   return { datasets, skipReasons, sizes: Object.fromEntries(plans.map(({ name, sizes }) => [name, sizes])) };
 }
 
-async function createDataset({ url, sizes }: Plan): Promise<Dataset> {
+export async function createDataset({ url, sizes }: Pick<Plan, 'url' | 'sizes'>): Promise<Dataset> {
   const key = await run(...nodeScript('children/fill.ts', JSON.stringify({ url, sizes })));
   return { url, key: key.trim() };
 }
 
 /** A high estimate that includes all indexes and the space to sort the largest one. */
-const bytesPerRow: Sizes = { risks: 1600, issues: 1100, people: 900, projects: 500 };
+const bytesPerRow = { risks: 1600, issues: 1100, people: 900, projects: 500 };
 
 /** Reserves disk space for the smallest datasets first, and returns the reasons why the remaining ones do not fit. */
 function findTooLarge(folder: string, plans: Plan[]): Map<string, string> {

@@ -23,6 +23,10 @@ const benchmarks: Record<string, { description: string; run(): Promise<unknown> 
     description: 'ten times the requests that the service can process',
     run: () => import('./overload.ts'),
   },
+  requests: {
+    description: 'CPU time of each sort, filter and summary that the API offers',
+    run: () => import('./requests/main.ts'),
+  },
   sessions: {
     description: 'a cached page in a session against the same with a key',
     run: () => import('./sessions.ts'),

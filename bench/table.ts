@@ -47,7 +47,7 @@ export function formatComparison(comparisons: Comparison[]): string {
   return alignColumns(['benchmark', '>before', '>now', '>change', ''], lines);
 }
 
-function alignColumns(titles: string[], lines: string[][]): string {
+export function alignColumns(titles: string[], lines: string[][]): string {
   const all = [titles.map((title) => title.replace('>', '')), ...lines];
   const widths = titles.map((_, at) => Math.max(...all.map((line) => line[at]?.length ?? 0)));
   const cell = (text: string, at: number) =>
