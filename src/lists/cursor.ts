@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { invalidParameter, Problem } from '../core/errors.ts';
-import { hasForbiddenCharacters } from '../core/text.ts';
+import { boundOf, type Order } from './list.ts';
 
 /** The end of a page. Opaque to clients, and valid only for the query it was created for. */
 export type Cursor = {
@@ -17,13 +17,13 @@ export const fingerprint = (query: unknown) =>
 export const encodeCursor = (query: unknown, { after, position, version }: Cursor) =>
   Buffer.from(JSON.stringify([fingerprint(query), after, position, version])).toString('base64url');
 
-export function decodeCursor(query: unknown, text: string, isNumber = false): Cursor {
+export function decodeCursor(query: unknown, text: string, order: Order): Cursor {
   const [cursorFingerprint, after, position, version] = parse(text);
   if (
     typeof cursorFingerprint !== 'string' ||
     typeof after !== 'string' ||
-    hasForbiddenCharacters(after) ||
-    (isNumber && !(/^\d+$/.test(after) && isCount(Number(after)))) ||
+    !boundOf(order, after) ||
+    (order.isNumber && !(/^\d+$/.test(after) && isCount(Number(after)))) ||
     !isCount(position) ||
     typeof version !== 'string'
   ) {

@@ -47,15 +47,15 @@ export const since = (column: string | RawBuilder<string>) => (time: string) =>
   atLeast(column)(new Date(time).toISOString());
 
 /** For `q`: whether a folded column contains the text. A text that folds to nothing would match every row. */
-export const hasText = (column: string) => (text: string) => {
+export const hasText = (column: string | Expression<unknown>) => (text: string) => {
   const folded = fold(text);
   if (folded === '') throw invalidParameter('q', '`q` contains no searchable characters.');
   return contains(column, folded);
 };
 
 /** Whether a folded column contains the folded text. */
-export const contains = (column: string, folded: string) =>
-  sql<boolean>`${containsText(sql.ref(column), folded)}`;
+export const contains = (column: string | Expression<unknown>, folded: string) =>
+  sql<boolean>`${containsText(typeof column === 'string' ? sql.ref(column) : column, folded)}`;
 
 /** For filters that the query applies elsewhere. */
 export const always = () => sql<boolean>`1 = 1`;

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { TObject } from 'typebox';
+import { hasForbiddenCharacters } from '../core/text.ts';
 import { jsonRow, optimizeForFirstRows } from '../database/sql/functions.ts';
 import { streamLines } from '../database/sql/lines.ts';
 import { cached, param, type Statement, statement } from '../database/sql/statement.ts';
@@ -16,15 +17,21 @@ export type List = {
   reads: readonly TableName[];
   /** The joined tables. The columns, conditions and order are added by this file. */
   from(db: Kysely<Tables>): RowsQuery;
+  /** The same where no index has the order: joined so that a covering index is scanned. Absent means `from`. */
+  scan?(db: Kysely<Tables>): RowsQuery;
   /** Joins that only `json` needs, so that counting rows and finding a page do without them. */
   joins?(rows: RowsQuery, db: Kysely<Tables>): RowsQuery;
   /** Adds fields that are computed for the rows of a page together. For lists that no index finds. */
   extend?(db: Kysely<Tables>, rows: ListRow[]): Promise<ListRow[]>;
   /** The unique id of a row. */
   id: RawBuilder<string>;
+  /** The same from the columns of the covering index. Absent means `id`. */
+  scannedId?: RawBuilder<string>;
   /** The combined condition of the filters. */
   matches: RawBuilder<boolean>;
   order: Order;
+  /** Whether most rows match, so that the walks of the order find a page sooner than a scan. */
+  walksOrder?: boolean;
   /** Whether an index finds a page, so that the page can be read on the connection for quick reads. Absent means true. */
   isIndexed?: boolean;
   /** Whether the list changes within a day without a change of the data. */
@@ -38,22 +45,56 @@ export type List = {
 };
 
 /**
- * The sort key is one text, unique for each row, so a cursor is the key of the last row (keyset pagination). `isNumber`
- * if the key is a number, which the engines compare with the text of a cursor.
+ * Rows are in the order of `key`, and those with an equal key in the ascending order of `tie`. Together they are unique for
+ * each row, so a cursor is those of the last row (keyset pagination). `isNumber` if the key is a number, which the engines
+ * compare with the text of a cursor.
  */
-export type Order = { key: RawBuilder<string>; descending?: boolean; isNumber?: boolean };
+export type Order = {
+  key: RawBuilder<string>;
+  tie?: RawBuilder<string>;
+  descending?: boolean;
+  isNumber?: boolean;
+  /** An index has this many first characters of the key, because a whole key may be too long for it. */
+  indexedLength?: number;
+  /** How to find the first rows of a list in which most rows match: see `Walk`. */
+  walks?: readonly Walk[];
+};
+
+/**
+ * A part of the rows of a list, found in the order of another table, such as the risks of people by the name of the person.
+ * The walks of an order find all rows, each of them once.
+ */
+export type Walk = { rows(db: Kysely<Tables>): RowsQuery; key: RawBuilder<string> };
 
 // biome-ignore lint/suspicious/noExplicitAny: lists join different tables; only `json` and `order` are selected
 export type RowsQuery = SelectQueryBuilder<any, any, any>;
 
+/** `order_key` is the order key of the row; with a tie, the JSON of both. */
 export type ListRow = { json: string; order_key: string };
+
+/** Where a page continues: the key and the tie of the row before it. */
+type Bound = { key: string | RawBuilder<string>; tie: string | RawBuilder<string> };
+
+/** The bound that the order key of a row stands for. Undefined if a client made it up. */
+export function boundOf(order: Order, orderKey: string): { key: string; tie: string } | undefined {
+  const parts: unknown = order.tie ? parseJson(orderKey) : [orderKey, ''];
+  const [key, tie] = Array.isArray(parts) ? parts : [];
+  const isValid = [key, tie].every((part) => typeof part === 'string' && !hasForbiddenCharacters(part));
+  return isValid ? { key, tie } : undefined;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 /** The rows after a cursor as lines, each the JSON of a row. */
 export const listLines = (db: Kysely<Tables>, list: List, after: string | undefined) => {
-  const rows = withJoins(db, list, rowsAfter(db, list, after)).select(list.json.as('line'));
-  const query = ordered(list, list.order.key, rows)
-    .modifyEnd(optimizeForFirstRows())
-    .$castTo<{ line: string }>();
+  const rows = withJoins(db, list, rowsAfter(db, list, boundAfter(list, after))).select(list.json.as('line'));
+  const query = ordered(list.order, rows).modifyEnd(optimizeForFirstRows()).$castTo<{ line: string }>();
   return { query, stream: (sliceRows: number) => streamLines(db, query, sliceRows) };
 };
 
@@ -64,14 +105,17 @@ export async function* pageSlices(
   after: string | undefined,
   limit: number,
 ): AsyncGenerator<ListRow[]> {
-  const key = after === undefined ? undefined : sql.val(after);
-  const query = selectPage(db, list, key, sql.lit(limit), (rows, order_key) =>
+  const query = selectPage(db, list, boundAfter(list, after), sql.lit(limit), (rows, order_key) =>
     // JSON text contains no tabs and no line feeds; an order key may.
-    rows.select(sql<string>`${list.json} || ${sql.lit('\t')} || ${jsonRow([order_key])}`.as('line')),
+    rows.select(
+      sql<string>`${list.json} || ${sql.lit('\t')} || ${list.order.tie ? order_key : jsonRow([order_key])}`.as(
+        'line',
+      ),
+    ),
   );
   const extended: ListRow[] = [];
   for await (const { lines } of streamLines(db, query.$castTo<{ line: string }>(), limit)) {
-    const rows = lines.split('\n').map(parsePageLine);
+    const rows = lines.split('\n').map((line) => parsePageLine(list.order, line));
     if (list.extend) extended.push(...rows);
     else yield rows;
   }
@@ -83,15 +127,16 @@ export async function* pageSlices(
   }
 }
 
-function parsePageLine(line: string): ListRow {
+function parsePageLine({ tie }: Order, line: string): ListRow {
   const end = line.indexOf('\t');
-  return { json: line.slice(0, end), order_key: JSON.parse(line.slice(end + 1))[0] };
+  const keys = line.slice(end + 1);
+  return { json: line.slice(0, end), order_key: tie ? keys : JSON.parse(keys)[0] };
 }
 
 /** The first rows after a cursor. */
 export async function listPage(db: Kysely<Tables>, list: List, after: string | undefined, limit: number) {
   const page = pageStatement(list, 'page', after, limit, (rows) => rows);
-  const { rows } = await page(db, { after, limit });
+  const { rows } = await page(db, { ...boundAfter(list, after), limit });
   const needed = rows.length > limit ? rows.slice(0, limit) : rows;
   return list.extend ? list.extend(db, needed) : needed;
 }
@@ -113,7 +158,7 @@ export async function versionedPage(
       ...counts.map(([name, count]) => sql<number>`${count}`.as(name)),
     ]);
   });
-  const { rows } = await page(db, { after, limit });
+  const { rows } = await page(db, { ...boundAfter(list, after), limit });
   const [first] = rows as (ListRow & Record<string, number>)[];
   if (!first) return undefined;
   const { json, order_key, version, ...counts } = first;
@@ -143,7 +188,8 @@ function pageStatement(
   const page =
     pages.get(key) ??
     statement<ListRow>((db) => {
-      const cursor = after === undefined ? undefined : param<string>('after');
+      const cursor =
+        after === undefined ? undefined : { key: param<string>('key'), tie: param<string>('tie') };
       const rowLimit = size === undefined ? param<number>('limit') : sql.lit(size);
       const rows = selectPage(db, list, cursor, rowLimit, (found, order_key) =>
         found.select([list.json.as('json'), order_key.as('order_key')]),
@@ -169,38 +215,85 @@ const pageSizes = [2, 6, 11, 21, 26, 51, 101, 201];
 function selectPage(
   db: Kysely<Tables>,
   list: List,
-  after: RawBuilder<string> | undefined,
+  after: Bound | undefined,
   limit: RawBuilder<number>,
   select: (rows: RowsQuery, order_key: RawBuilder<string>) => RowsQuery,
 ): RowsQuery {
   const { order } = list;
-  const found = rowsAfter(db, list, after);
-  if (list.isIndexed !== false)
-    return ordered(list, order.key, select(withJoins(db, list, found), order.key)).limit(limit);
-  const keys = found.select([list.id.as('id'), order.key.as('order_key')]);
-  const page = ordered(list, order.key, keys).limit(limit).as('page');
+  if (list.isIndexed !== false) {
+    const rows = select(withJoins(db, list, rowsAfter(db, list, after)), orderKey(order));
+    return ordered(order, rows).limit(limit);
+  }
+  const findKeys = list.walksOrder && order.walks ? walkedKeys : scannedKeys;
+  const page = findKeys(db, list, after, limit).as('page');
   const rows = withJoins(db, list, list.from(db)).innerJoin(page, (join) =>
     join.on(sql<boolean>`page.id = ${list.id}`),
   );
-  const order_key = sql.ref<string>('page.order_key');
-  return ordered(list, order_key, select(rows, order_key));
+  const found = foundOrder(order, 'page');
+  return ordered(found, select(rows, orderKey(found)));
 }
+
+/** The ids and keys of a page, found by scanning all rows. */
+const scannedKeys = (
+  db: Kysely<Tables>,
+  list: List,
+  after: Bound | undefined,
+  limit: RawBuilder<number>,
+): RowsQuery =>
+  ordered(list.order, selectKeys(list, rowsAfter(db, list, after, list.scan), list.order)).limit(limit);
+
+/** The same, found by following the walks of the order. Each of them finds enough rows for the page. */
+function walkedKeys(
+  db: Kysely<Tables>,
+  list: List,
+  after: Bound | undefined,
+  limit: RawBuilder<number>,
+): RowsQuery {
+  const parts = (list.order.walks ?? []).map(({ rows, key }, i) => {
+    const order = { ...list.order, key };
+    const found = ordered(
+      order,
+      selectKeys(list, rowsAfter(db, { ...list, order }, after, rows), order),
+    ).limit(limit);
+    return sql`select * from (${found}) as ${sql.ref(`walk_${i}`)}`;
+  });
+  const found = sql`(${sql.join(parts, sql` union all `)})`.as('found');
+  return ordered(foundOrder(list.order, 'found'), db.selectFrom(found).selectAll() as RowsQuery).limit(limit);
+}
+
+const selectKeys = (list: List, rows: RowsQuery, { key, tie }: Order) =>
+  rows.select([
+    (list.scannedId ?? list.id).as('id'),
+    key.as('order_key'),
+    ...(tie ? [tie.as('order_tie')] : []),
+  ]);
+
+/** The same order by the selected keys. */
+const foundOrder = ({ tie, descending = false }: Order, table: string): Order => ({
+  key: sql.ref(`${table}.order_key`),
+  ...(tie && { tie: sql.ref(`${table}.order_tie`) }),
+  descending,
+});
+
+const orderKey = ({ key, tie }: Order): RawBuilder<string> =>
+  tie ? sql<string>`${jsonRow([key, tie])}` : key;
 
 /** Returns the same list object for the same key, so that its statements are built once. */
 export const memoizedList = (key: unknown, create: () => List): List =>
   cached(`list ${JSON.stringify(key)}`, create);
 
 export const countRows = (db: Kysely<Tables>, list: List): Promise<number> =>
-  count(rowsAfter(db, list, undefined));
+  count(rowsAfter(db, list, undefined, list.scan));
 
 /** The number of rows up to and including the cursor. */
-export const countUpTo = (db: Kysely<Tables>, list: List, cursor: string): Promise<number> =>
-  count(
-    list
-      .from(db)
+export const countUpTo = (db: Kysely<Tables>, list: List, cursor: string): Promise<number> => {
+  const bound = boundAfter(list, cursor) ?? { key: '', tie: '' };
+  return count(
+    (list.scan ?? list.from)(db)
       .where(list.matches)
-      .where(sql<boolean>`not (${beyond(list.order, cursor)})`),
+      .where(sql<boolean>`not (${beyond(list.order, bound)})`),
   );
+};
 
 export async function count(rows: RowsQuery): Promise<number> {
   const { n } = await rows.select(sql<number>`count(*)`.as('n')).executeTakeFirstOrThrow();
@@ -210,11 +303,15 @@ export async function count(rows: RowsQuery): Promise<number> {
 function rowsAfter(
   db: Kysely<Tables>,
   list: List,
-  after: string | RawBuilder<string> | undefined,
+  after: Bound | undefined,
+  from: List['from'] = list.from,
 ): RowsQuery {
-  const rows = list.from(db).where(list.matches);
+  const rows = from(db).where(list.matches);
   return after === undefined ? rows : rows.where(beyond(list.order, after));
 }
+
+const boundAfter = ({ order }: List, after: string | undefined) =>
+  after === undefined ? undefined : boundOf(order, after);
 
 /** All rows, without the conditions and the order of the list. */
 export const jsonRows = (db: Kysely<Tables>, list: List) =>
@@ -222,8 +319,25 @@ export const jsonRows = (db: Kysely<Tables>, list: List) =>
 
 const withJoins = (db: Kysely<Tables>, list: List, rows: RowsQuery) => list.joins?.(rows, db) ?? rows;
 
-const ordered = ({ order }: List, key: RawBuilder<string>, rows: RowsQuery) =>
-  rows.orderBy(key, order.descending ? 'desc' : 'asc');
+function ordered({ key, tie, descending, indexedLength }: Order, rows: RowsQuery): RowsQuery {
+  const direction = descending ? 'desc' : 'asc';
+  const start = indexedLength === undefined ? rows : rows.orderBy(startOf(key, indexedLength), direction);
+  const byKey = start.orderBy(key, direction);
+  return tie ? byKey.orderBy(tie) : byKey;
+}
 
-const beyond = ({ key, descending }: Order, after: string | RawBuilder<string>) =>
-  descending ? sql<boolean>`${key} < ${after}` : sql<boolean>`${key} > ${after}`;
+function beyond({ key, tie, descending, indexedLength }: Order, after: Bound): RawBuilder<boolean> {
+  const than = descending ? sql`<` : sql`>`;
+  const isBeyond = sql<boolean>`${key} ${than} ${after.key}`;
+  if (!tie) return isBeyond;
+  const isTied = sql<boolean>`(${key} = ${after.key} and ${tie} > ${after.tie})`;
+  // The first condition is a range of an index.
+  const [start, from] =
+    indexedLength === undefined
+      ? [key, sql`${after.key}`]
+      : [startOf(key, indexedLength), startOf(sql`cast(${after.key} as text)`, indexedLength)];
+  return sql<boolean>`(${start} ${than}= ${from} and (${isBeyond} or ${isTied}))`;
+}
+
+const startOf = (key: RawBuilder<unknown>, length: number) =>
+  sql<string>`substr(${key}, 1, ${sql.lit(length)})`;

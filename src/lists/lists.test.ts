@@ -224,23 +224,29 @@ test('a cursor decodes to its original value', () => {
     fc.property(fc.string(), fc.nat(), fc.string(), fc.json(), (after, position, version, query) => {
       const plain = after.replace(/[^ -~]/g, '');
       const cursor = { after: plain, position, version };
-      assert.deepEqual(decodeCursor(query, encodeCursor(query, cursor)), cursor);
-      assert.throws(() => decodeCursor(`${query}x`, encodeCursor(query, cursor)), /another query/);
+      assert.deepEqual(decodeCursor(query, encodeCursor(query, cursor), byKey), cursor);
+      assert.throws(() => decodeCursor(`${query}x`, encodeCursor(query, cursor), byKey), /another query/);
     }),
   );
 });
 
 test('an invalid cursor always causes a problem response', () => {
   fc.assert(
-    fc.property(fc.oneof(fc.string(), fc.base64String(), fc.json().map(btoa8)), (text) => {
-      try {
-        decodeCursor('query', text);
-      } catch (error) {
-        assert.equal((error as Error).name, 'Problem');
-      }
-    }),
+    fc.property(
+      fc.oneof(fc.string(), fc.base64String(), fc.json().map(btoa8)),
+      fc.boolean(),
+      (text, hasTie) => {
+        try {
+          decodeCursor('query', text, hasTie ? { ...byKey, tie: byKey.key } : byKey);
+        } catch (error) {
+          assert.equal((error as Error).name, 'Problem');
+        }
+      },
+    ),
   );
 });
+
+const byKey = { key: sql.ref<string>('key') };
 
 const btoa8 = (text: string) => Buffer.from(text).toString('base64url');
 

@@ -3,39 +3,25 @@ import type { Order } from './list.ts';
 
 type Text = RawBuilder<string | null>;
 
-type Direction = 'ascending' | 'descending';
+export type Direction = 'ascending' | 'descending';
 
 /** Stands for the text of a row that has none, so that the row comes last in this direction. */
-const missing = {
-  text: { ascending: '\u{10ffff}', descending: '' },
-  fixedText: { ascending: '9999-99-99', descending: '00' },
-};
+export const missing = { ascending: '\u{10ffff}', descending: '' };
 
-/**
- * The orders by a text, ascending as `name` and descending as `-name`. Rows without it come last in both. The ids order
- * equal rows, after a character that is lower than any in the text, so that "Oslo" comes before "Oslo fjord".
- */
-export const byText = <Name extends string>(name: Name, id: RawBuilder<string>, text: Text) =>
-  inBothDirections(
-    name,
-    (direction) => sql`(coalesce(${text}, ${sql.lit(missing.text[direction])}) || '\t' || ${id})`,
-  );
-
-/** The same for texts that all have one length, such as days, so that the ids can follow them directly. */
-export const byFixedText = <Name extends string>(name: Name, id: RawBuilder<string>, text: Text) =>
-  inBothDirections(
-    name,
-    (direction) => sql`(coalesce(${text}, ${sql.lit(missing.fixedText[direction])}) || ${id})`,
-  );
-
-const inBothDirections = <Name extends string>(
+/** The orders by a text, ascending as `name` and descending as `-name`. Rows without it come last in both. */
+export const byText = <Name extends string>(
   name: Name,
-  keyFor: (direction: Direction) => RawBuilder<string>,
+  tie: RawBuilder<string>,
+  text: Text,
+  more: (direction: Direction) => Partial<Order> = () => ({}),
 ) =>
   ({
-    [name]: { key: keyFor('ascending') },
-    [`-${name}`]: { key: keyFor('descending'), descending: true },
+    [name]: { key: orMissing(text, 'ascending'), tie, ...more('ascending') },
+    [`-${name}`]: { key: orMissing(text, 'descending'), tie, descending: true, ...more('descending') },
   }) as Record<Name | `-${Name}`, Order>;
+
+const orMissing = (text: Text, direction: Direction) =>
+  sql<string>`coalesce(${text}, ${sql.lit(missing[direction])})`;
 
 /** Orders by the position of a value in this array, not by the alphabet. */
 export const positionIn = (column: string, values: readonly string[]) => {

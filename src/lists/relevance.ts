@@ -6,24 +6,24 @@ import type { Order } from './list.ts';
 
 /**
  * Sorts by how well rows match `q`: those that meet the first condition come first, then those that meet the second, and
- * so on. Equally good matches are in the order of `key`.
+ * so on. Equally good matches are in the order of `tie`.
  */
 export function byRelevance(
   q: string | undefined,
   conditions: (folded: string) => Expression<boolean>[],
-  key: RawBuilder<string>,
+  tie: RawBuilder<string>,
 ): Order {
   if (q === undefined) throw invalidParameter('sort', '`sort=relevance` needs `q`.');
   const cases = conditions(fold(q)).map((condition, i) => sql`when ${condition} then ${sql.lit(String(i))}`);
-  return { key: sql`(case ${sql.join(cases, sql` `)} else '9' end || ${key})` };
+  return { key: sql`(case ${sql.join(cases, sql` `)} else '9' end)`, tie };
 }
 
 /** Names that start with the text, then names with a word that starts with it, then the rest. */
 export const namesByRelevance = (
   q: string | undefined,
   folded: Expression<string>,
-  key: RawBuilder<string>,
-): Order => byRelevance(q, (text) => [startsWith(folded, text), hasWord(folded, text)], key);
+  tie: RawBuilder<string>,
+): Order => byRelevance(q, (text) => [startsWith(folded, text), hasWord(folded, text)], tie);
 
 export const startsWith = (text: Expression<string>, start: string) =>
   sql<boolean>`substr(${text}, 1, ${sql.lit([...start].length)}) = ${start}`;

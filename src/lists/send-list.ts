@@ -50,7 +50,7 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
     format: chooseFormat(request.headers.accept, formatName),
     formatName,
     query,
-    cursor: paging.cursor === undefined ? undefined : decodeCursor(query, paging.cursor, list.order.isNumber),
+    cursor: paging.cursor === undefined ? undefined : decodeCursor(query, paging.cursor, list.order),
     countAll: paging.count,
     filters,
   };

@@ -22,6 +22,8 @@ type ListFilters = Pick<AcrossProjects, 'project' | 'archived'> & {
   review_overdue?: boolean;
   resolved_since?: string;
   check?: string[];
+  q?: string;
+  search?: string;
   assessed?: boolean;
   due_before?: string;
   due_after?: string;
@@ -122,6 +124,8 @@ function rejectContradictions({ unowned, unassigned, status = [], check = [], ..
     if (unowned && given[owner]) reject('unowned', owner);
     if (check.includes('unowned') && given[owner]) reject('check', owner);
   }
+  if (given.search !== undefined && given.q === undefined)
+    throw invalidParameter('search', '`search` says what `q` searches. Add `q`, or remove `search`.');
   if (given.assessed && check.includes('unassessed')) reject('check', 'assessed');
   if (unowned === false && check.includes('unowned')) reject('check', 'unowned');
   if (unassigned && given.assignee_user_id) reject('unassigned', 'assignee_user_id');

@@ -5,6 +5,7 @@ import { version } from '../core/version.ts';
 import type { Engine } from '../database/engine.ts';
 import { up as first } from './migrations/0001_first.ts';
 import { up as identity } from './migrations/0002_identity.ts';
+import { up as lists } from './migrations/0003_lists.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -14,6 +15,7 @@ import type { Tables } from './tables.ts';
 const migrations: Record<string, (db: Kysely<unknown>, kind: Engine['kind']) => Promise<void>> = {
   '0001_0.2.0_first': first,
   '0002_0.3.0_identity': identity,
+  '0003_0.3.0_lists': lists,
 };
 
 export const migrationNames = Object.keys(migrations);

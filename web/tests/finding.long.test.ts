@@ -22,7 +22,7 @@ test('resolved and closed issues are found in the list and in the palette', asyn
 });
 
 test('the palette shows what starts with the searched text before what contains it, also before higher risks', async (t) => {
-  const highest = { title: 'High', description: 'As in vexil', probability: 5, impact: 5 };
+  const highest = { title: 'As high as vexil', probability: 5, impact: 5 };
   for (let i = 0; i < 6; i++) await console.post('/v1/projects/APOLLO/risks', highest);
   await console.post('/v1/projects/APOLLO/risks', { title: 'Vexil risk' });
   for (const letter of 'ABCDE') {
@@ -39,6 +39,19 @@ test('the palette shows what starts with the searched text before what contains 
     await results.nth(1).waitFor();
     assert.match((await results.first().textContent()) ?? '', /^Vexil/);
   }
+});
+
+test('a text that is only in a description is found on request, and the request ends with the search', async (t) => {
+  const title = 'Described 4410';
+  await console.post('/v1/projects/APOLLO/risks', { title, description: 'As in quarrion' });
+  const page = await console.open(t, '/risks?q=quarrion');
+  await page.getByRole('button', { name: 'Search descriptions too' }).click();
+  await page.getByRole('link', { name: title }).waitFor();
+  const toggle = page.getByRole('button', { name: 'In descriptions too' });
+  assert.equal(await toggle.getAttribute('aria-pressed'), 'true');
+  await page.getByRole('searchbox', { name: 'Search by title or key' }).fill('');
+  await page.waitForURL((url) => url.search === '');
+  assert.equal(await toggle.count(), 0);
 });
 
 test('people whose name starts with the searched text come first', async (t) => {

@@ -48,6 +48,9 @@ export const shiftedDay = (time: Expression<unknown>, duration: Expression<unkno
 export const containsText = (text: Expression<unknown>, part: string) =>
   call('contains_text', text, ValueNode.create(part)).$castTo<boolean>();
 
+/** The start of a text up to its second newline. */
+export const firstTwoLines = (text: Expression<unknown>) => call('first_two_lines', text).$castTo<string>();
+
 /** The second line of a text; empty if there is none. */
 export const secondLine = (text: Expression<unknown>) => call('second_line', text).$castTo<string>();
 

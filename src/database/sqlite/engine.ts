@@ -245,6 +245,8 @@ class MusterSqliteAdapter extends SqliteAdapter implements BatchAdapter {
   }
 }
 
+const firstTwoLines = dialectFunction`substr(${0}, 1, instr(${0}, '\n') + instr(substr(${0} || '\n', instr(${0}, '\n') + 1), '\n') - 1)`;
+
 const dialectFunctions: DialectFunctions = {
   parsed_json: dialectFunction`json(${0})`,
   json_boolean: dialectFunction`json(case ${0} when 1 then 'true' when 0 then 'false' end)`,
@@ -258,10 +260,11 @@ const dialectFunctions: DialectFunctions = {
   in_json_array: dialectFunction`${0} in (select value from json_each(${1}))`,
   contains_text: dialectFunction`(instr(${0}, ${1}) > 0)`,
   folded: dialectFunction`fold(${0})`,
-  // From the first newline to the next one, or to the end of the text.
+  first_two_lines: firstTwoLines,
+  // From the first two lines, which the indexes of items contain.
   second_line: (call) => {
-    const afterFirst = dialectFunction`substr(${0} || '\n', instr(${0}, '\n') + 1)`(call);
-    return ['substr(', ...afterFirst, ', 1, instr(', ...afterFirst, ", '\n') - 1)"];
+    const lines = firstTwoLines(call);
+    return ['substr(', ...lines, ', instr(', ...lines, ", '\n') + 1)"];
   },
   // SQLite has one writer at a time, so these locks do nothing.
   advisory_lock: dialectFunction`${0}`,

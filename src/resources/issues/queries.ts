@@ -9,7 +9,6 @@ import {
   always,
   atLeast,
   equals,
-  hasText,
   holds,
   isActive,
   isIn,
@@ -18,12 +17,12 @@ import {
   since,
 } from '../../lists/filters.ts';
 import { type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
-import { byFixedText, byText, positionIn } from '../../lists/orders.ts';
+import { byText, positionIn } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
 import type { TableName, Tables } from '../../store/tables.ts';
 import { subjectOf } from '../../store/writes/events.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
-import { commonOrders, itemOrder, ownerName, personName } from '../project-items/order.ts';
+import { byName, commonOrders, findItems, itemHasText, itemOrder, rankOf } from '../project-items/order.ts';
 import { joinAssignee, joinOwner } from '../project-items/people.ts';
 import { itemReader } from '../project-items/read.ts';
 import type { ItemIdentity, ItemWrites } from '../project-items/writes.ts';
@@ -44,17 +43,17 @@ import { clearStaleIssueFields, issueStateErrors, issueTransitions } from './tra
 
 export type IssueFilters = AcrossProjects & Filters<typeof projectIssueFilters>;
 
-const id = sql.ref<string>('issues.id');
+const rank = rankOf('issues');
 
 /** The sort orders of a list of issues; `rank` is by severity, then priority, then due date. */
 export const issueOrders: Record<string, Order> = {
-  rank: { key: sql.ref('issues.rank_key') },
+  rank: { key: rank },
   ...commonOrders('issues', issueStatuses),
-  ...byFixedText('due_on', id, sql.ref('issues.due_on')),
-  ...byFixedText('priority', id, positionIn('issues.priority', priorities)),
-  ...byText('owner_name', id, ownerName('issues')),
-  ...byText('assignee_name', id, personName('issues.assignee_user_id')),
-  ...byFixedText('raised_on', id, sql.ref('issues.raised_on')),
+  ...byText('due_on', rank, sql.ref('issues.due_on')),
+  ...byText('priority', rank, positionIn('issues.priority', priorities)),
+  ...byName('owner_name', 'issues', ['owner_user_id', 'owner_group_id']),
+  ...byName('assignee_name', 'issues', ['assignee_user_id']),
+  ...byText('raised_on', rank, sql.ref('issues.raised_on')),
 };
 
 export const issueList = (filters: IssueFilters, moment: Moment, sort = 'rank'): List =>
@@ -66,7 +65,7 @@ export const issueList = (filters: IssueFilters, moment: Moment, sort = 'rank'):
     order: itemOrder('issues', issueOrders, sort, filters.q),
     from: issueRows,
     joins: withPeople,
-    id,
+    ...findItems('issues', filters, isOpenOrAll(filters)),
     matches: issueConditions(filters, moment),
   }));
 
@@ -122,10 +121,14 @@ export const issueWrites: ItemWrites<Issue, IssueInput, IssuePatch> = {
   referrers: (id) => [['tasks', sql`issue_id = ${id}`]],
 };
 
+const isOpen = (status: readonly string[]) => status.length === openStatuses.length;
+
+const isOpenOrAll = ({ status = [] }: IssueFilters) => isOpen(status) || String(status) === 'all';
+
 /** Whether an index yields the first rows in order, without sorting. */
 function isIndexed({ status = [], archived, ...rest }: IssueFilters): boolean {
   const byIndex = ['project', 'owner_user_id', 'owner_group_id', 'assignee_user_id'];
-  return status.length === openStatuses.length && archived !== 'true' && isNarrowedByIndex(rest, byIndex);
+  return isOpen(status) && archived !== 'true' && isNarrowedByIndex(rest, byIndex);
 }
 
 export const isOverdue = ({ today }: Moment) =>
@@ -154,7 +157,8 @@ export function issueConditions(filters: IssueFilters, moment: Moment) {
     updated_since: since('issues.updated_at'),
     resolved_since: wasResolvedSince,
     external_id: equals('issues.external_id'),
-    q: hasText('issues.search_folded'),
+    q: itemHasText('issues', filters.search),
+    search: always,
   });
 }
 
@@ -163,10 +167,10 @@ function hasStatus(statuses: readonly string[]): Expression<boolean> {
   if (statuses.includes('all')) return sql`1 = 1`;
   const onlyOpen = statuses.every((status) => openStatuses.some((open) => open === status));
   if (!onlyOpen) return isIn('issues.status')(statuses);
-  const isOpen = sql<boolean>`issues.open = 1`;
+  const open = sql<boolean>`issues.open = 1`;
   return new Set(statuses).size === openStatuses.length
-    ? isOpen
-    : sql`(${isOpen} and ${isIn('issues.status')(statuses)})`;
+    ? open
+    : sql`(${open} and ${isIn('issues.status')(statuses)})`;
 }
 
 /** The time is in the history. Comparing `updated_at` too leaves only the issues that changed since. */

@@ -154,10 +154,13 @@ onBothEngines('risks, issues and tasks', (start) => {
         titles.inside.title,
         titles.described.title,
       ];
-      assert.notDeepEqual((await found('q=PIPE')).titles, expected);
-      assert.deepEqual((await found('q=PIPE&sort=relevance')).titles, expected);
-      const first = await found('q=pipe&sort=relevance&limit=2');
-      const rest = await found(`q=pipe&sort=relevance&limit=3&cursor=${first.page.next_cursor}`);
+      assert.notDeepEqual((await found('q=PIPE&search=all')).titles, expected);
+      assert.deepEqual((await found('q=PIPE&search=all&sort=relevance')).titles, expected);
+      assert.deepEqual((await found('q=PIPE&sort=relevance')).titles, expected.slice(0, -1));
+      const first = await found('q=pipe&search=all&sort=relevance&limit=2');
+      const rest = await found(
+        `q=pipe&search=all&sort=relevance&limit=3&cursor=${first.page.next_cursor}`,
+      );
       assert.deepEqual([...first.titles, ...rest.titles], expected);
       // The keys of the last of them start with the key of the first, and they are higher in the default order.
       for (let number = 2; number <= 11; number++)
@@ -167,6 +170,8 @@ onBothEngines('risks, issues and tasks', (start) => {
       const without = await service.get(`/v1/${list}?sort=relevance`, key);
       assert.equal(without.status, 400);
       assert.match(without.body.errors[0].detail, /needs `q`/);
+      const lone = await service.get(`/v1/${list}?search=all`, key);
+      assert.deepEqual([lone.status, lone.body.errors[0].parameter], [400, 'search']);
     }
   });
 });
@@ -233,7 +238,9 @@ const expectedTitles = ({ ada, ops, risk, issue }: Dataset): Record<string, Reco
     'raised_since=2026-11-15': ['full', 'unassessed'],
     'updated_since=2026-11-15T12:00:00.001Z': [],
     'external_id=x-1': ['full'],
-    'q=geheimnisvoll': ['full'],
+    'q=geheimnisvoll': [],
+    'q=geheimnisvoll&search=all': ['full'],
+    'q=FULL': ['full'],
     'q=GEMINI-R1': ['plain'],
   },
   issues: {
@@ -277,7 +284,7 @@ const expectedTitles = ({ ada, ops, risk, issue }: Dataset): Record<string, Reco
     'updated_since=2026-11-15T12:00:00Z': ['plain'],
     'external_id=x-1': ['full'],
     'q=apollo-t1': ['full'],
-    'q=VALVES': ['full'],
+    'q=VALVES&search=all': ['full'],
   },
 });
 

@@ -1,29 +1,111 @@
-import { sql } from 'kysely';
-import { containsText, secondLine } from '../../database/sql/functions.ts';
-import type { Order } from '../../lists/list.ts';
-import { byFixedText, byText, positionIn } from '../../lists/orders.ts';
+import { type Kysely, sql } from 'kysely';
+import { containsText, firstTwoLines, secondLine } from '../../database/sql/functions.ts';
+import { hasText } from '../../lists/filters.ts';
+import type { List, Order, RowsQuery, Walk } from '../../lists/list.ts';
+import { byText, type Direction, missing, positionIn } from '../../lists/orders.ts';
 import { byRelevance, hasWord, startsWith } from '../../lists/relevance.ts';
+import type { Tables } from '../../store/tables.ts';
 
 type ItemTable = 'risks' | 'issues' | 'tasks';
 
+/** The key of the default order of each list. It ends with the id, so it is unique. Equal items are in this order. */
+const ranks = {
+  risks: { column: 'rank_key', idFrom: 25 },
+  issues: { column: 'rank_key', idFrom: 23 },
+  tasks: { column: 'due_key', idFrom: 11 },
+} as const;
+
+export const rankOf = (table: ItemTable) => sql.ref<string>(`${table}.${ranks[table].column}`);
+
+/** Filters whose rows an index finds, so that no other row is read. */
+export const isNarrow = (filters: object) =>
+  ['owner_user_id', 'owner_group_id', 'assignee_user_id'].some((name) => name in filters);
+
+/**
+ * How a list of items finds its rows. If no index has its order, it reads project by project, in an index that has the
+ * columns of all filters and orders: SQLite follows the order of a cross join. `isBroad` if most items match.
+ */
+export const findItems = (
+  table: ItemTable,
+  filters: object,
+  isBroad: boolean,
+): Pick<List, 'id' | 'scan' | 'scannedId' | 'walksOrder'> => {
+  const id = sql.ref<string>(`${table}.id`);
+  if (isNarrow(filters)) return { id };
+  const { column, idFrom } = ranks[table];
+  const scannedId = sql<string>`substr(${sql.ref(`${table}.${column}`)}, ${sql.lit(idFrom)})`;
+  const { status, archived, ...rest } = filters as Record<string, unknown>;
+  return { id, scannedId, scan: scanOf(table), walksOrder: isBroad && Object.keys(rest).length === 0 };
+};
+
+const scanOf =
+  (table: ItemTable) =>
+  (db: Kysely<Tables>): RowsQuery =>
+    (db.selectFrom('projects') as RowsQuery)
+      .crossJoin(table)
+      .where(sql<boolean>`${sql.ref(`${table}.project_id`)} = projects.id`);
+
 /** The orders by the fields that all items have. */
 export const commonOrders = (table: ItemTable, statuses: readonly string[]): Record<string, Order> => {
-  const id = sql.ref<string>(`${table}.id`);
+  const tie = rankOf(table);
   return {
-    ...byText('title', id, foldedTitle(table)),
-    ...byFixedText('status', id, positionIn(`${table}.status`, statuses)),
-    ...byText('project_name', id, sql.ref('projects.name_folded')),
-    ...byFixedText('updated_at', id, sql.ref(`${table}.updated_at`)),
+    title: { key: foldedTitle(table), tie, indexedLength: 40 },
+    '-title': { key: foldedTitle(table), tie, indexedLength: 40, descending: true },
+    ...byText('status', tie, positionIn(`${table}.status`, statuses)),
+    ...byText('project_name', tie, sql.ref('projects.name_key')),
+    ...byText('updated_at', tie, sql.ref(`${table}.updated_at`)),
   };
 };
 
-/** The name of a person beside an item. It is not joined, because counting rows must do without joins. */
-export const personName = (user_id: string) =>
-  sql<string | null>`(select name_folded from people where people.user_id = ${sql.ref(user_id)})`;
+/** The columns of an item that name a person or a group, and the table with the names. */
+const named = {
+  assignee_user_id: { table: 'people', id: 'user_id', key: 'roster_key' },
+  owner_user_id: { table: 'people', id: 'user_id', key: 'roster_key' },
+  owner_group_id: { table: 'groups', id: 'id', key: 'name_key' },
+} as const;
 
-export const ownerName = (table: 'risks' | 'issues') =>
-  sql<string | null>`coalesce(${personName(`${table}.owner_user_id`)},
-    (select name_folded from groups where groups.id = ${sql.ref(`${table}.owner_group_id`)}))`;
+/**
+ * The orders by the name of the person or group in one of these columns. A list in which most items match walks the people
+ * in the order of their names; otherwise the name of each item is looked up. It is not joined, because counting rows must
+ * do without joins.
+ */
+export const byName = <Name extends string>(
+  name: Name,
+  table: ItemTable,
+  columns: readonly (keyof typeof named)[],
+) => {
+  const names = columns.map((column) => {
+    const { table: people, id, key } = named[column];
+    return sql`(select ${sql.ref(`${people}.${key}`)} from ${sql.table(people)}
+      where ${sql.ref(`${people}.${id}`)} = ${sql.ref(`${table}.${column}`)})`;
+  });
+  const first = names.length === 1 ? sql<string>`${names[0]}` : sql<string>`coalesce(${sql.join(names)})`;
+  return byText(name, rankOf(table), first, (direction) => ({ walks: walksOf(table, columns, direction) }));
+};
+
+/** The items of each person and group, by name, and the items without one. */
+function walksOf(table: ItemTable, columns: readonly (keyof typeof named)[], direction: Direction): Walk[] {
+  const project = sql<boolean>`projects.id = ${sql.ref(`${table}.project_id`)}`;
+  const walks = columns.map((column): Walk => {
+    const { table: people, id, key } = named[column];
+    return {
+      rows: (db) =>
+        (db.selectFrom(people) as RowsQuery)
+          .crossJoin(table)
+          .crossJoin('projects')
+          .where(sql<boolean>`${sql.ref(`${table}.${column}`)} = ${sql.ref(`${people}.${id}`)}`)
+          .where(project),
+      key: sql.ref(`${people}.${key}`),
+    };
+  });
+  const isNameless = columns.map((column) => sql`${sql.ref(`${table}.${column}`)} is null`);
+  const nameless: Walk = {
+    rows: (db) => scanOf(table)(db).where(sql<boolean>`${sql.join(isNameless, sql` and `)}`),
+    // PostgreSQL sorts by a constant only if it has a type.
+    key: sql`cast(${sql.lit(missing[direction])} as text)`,
+  };
+  return [...walks, nameless];
+}
 
 /** The sort orders of a list of items. The first is the default. */
 export const sortsOf = (orders: Record<string, Order>) => [...Object.keys(orders), 'relevance'];
@@ -35,16 +117,15 @@ export function itemOrder(
   sort: string,
   q: string | undefined,
 ): Order {
-  const [byDefault] = Object.values(orders);
-  return (sort === 'relevance' ? itemsByRelevance(table, q, byDefault as Order) : orders[sort]) as Order;
+  return sort === 'relevance' ? itemsByRelevance(table, q) : (orders[sort] as Order);
 }
 
 /**
  * The item with this key, then keys that start with the text, titles that start with it, titles with a word that starts
  * with it, titles that contain it, then descriptions.
  */
-function itemsByRelevance(table: ItemTable, q: string | undefined, { key }: Order): Order {
-  const searched = sql.ref<string>(`${table}.search_folded`);
+function itemsByRelevance(table: ItemTable, q: string | undefined): Order {
+  const searched = foldedHeading(table);
   const title = foldedTitle(table);
   return byRelevance(
     q,
@@ -55,9 +136,15 @@ function itemsByRelevance(table: ItemTable, q: string | undefined, { key }: Orde
       hasWord(title, text),
       containsText(title, text),
     ],
-    key,
+    rankOf(table),
   );
 }
 
-/** The searched text is the folded key, title and description, each on a line. */
-const foldedTitle = (table: ItemTable) => sql<string>`${secondLine(sql.ref(`${table}.search_folded`))}`;
+/** The searched text is the folded key, title and description, each on a line. An index has the first two. */
+const searchText = (table: ItemTable) => sql.ref<string>(`${table}.search_folded`);
+const foldedHeading = (table: ItemTable) => firstTwoLines(searchText(table));
+const foldedTitle = (table: ItemTable) => sql<string>`${secondLine(searchText(table))}`;
+
+/** For `q`: whether the key or title contains the text, or with `search=all` the description. */
+export const itemHasText = (table: ItemTable, search: 'titles' | 'all' = 'titles') =>
+  hasText(search === 'all' ? searchText(table) : foldedHeading(table));

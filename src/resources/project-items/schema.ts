@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { idPattern } from '../../core/ids.ts';
-import { Id, Line, ManyOf, OrNull, PersonRef, parameterScope, Time } from '../../core/schemas.ts';
+import { Id, Line, ManyOf, OneOf, OrNull, PersonRef, parameterScope, Time } from '../../core/schemas.ts';
 import { withArticle } from '../../core/text.ts';
 
 /** A risk, issue or task in a path. */
@@ -54,5 +54,9 @@ export const ownerFilters = (items: 'risks' | 'issues') => ({
 export const commonFilters = {
   updated_since: Time(),
   external_id: Line(),
-  q: Line({ description: 'Text in the key, title or description; ignores case and accents.' }),
+  q: Line({ description: 'Text in the key or title; case and accents are ignored.' }),
+  search: OneOf(['titles', 'all'], {
+    description:
+      'What `q` searches: keys and `titles` (default), or `all`, with descriptions, which takes longer.',
+  }),
 };

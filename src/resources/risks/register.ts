@@ -2,14 +2,13 @@ import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
 import { dayKey, endOf, type Moment } from '../../core/clock.ts';
 import { invalidParameter } from '../../core/errors.ts';
 import { Strict } from '../../core/schemas.ts';
-import { consoleUrl, folded, jsonArrayOf, jsonBoolean } from '../../database/sql/functions.ts';
+import { consoleUrl, folded, jsonArrayOf, jsonBoolean, notIndexed } from '../../database/sql/functions.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
 import {
   allOf,
   always,
   atLeast,
   equals,
-  hasText,
   holds,
   isIn,
   isNarrowedByIndex,
@@ -18,11 +17,19 @@ import {
   statusOf,
 } from '../../lists/filters.ts';
 import { type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
-import { byFixedText, byText, twoDigits } from '../../lists/orders.ts';
+import { byText, twoDigits } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
 import type { TableName, Tables } from '../../store/tables.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
-import { commonOrders, itemOrder, ownerName } from '../project-items/order.ts';
+import {
+  byName,
+  commonOrders,
+  findItems,
+  isNarrow,
+  itemHasText,
+  itemOrder,
+  rankOf,
+} from '../project-items/order.ts';
 import { joinOwner } from '../project-items/people.ts';
 import { type AcrossProjects, isArchived, projectConditions } from '../projects/queries.ts';
 import { checkConditions, checksOfRisk } from './rules/checks.ts';
@@ -42,19 +49,21 @@ export type RiskFilters = AcrossProjects & Filters<typeof projectRiskFilters>;
 /** A filtered register: the current one, or the register as of the end of a past day. */
 export type Register = { filters: RiskFilters; moment: Moment; as_of?: string | undefined };
 
-const id = sql.ref<string>('risks.id');
+const rank = rankOf('risks');
 
 /** The sort orders of a list of risks. Rows have a rank only in the order `rank`. */
 export const riskOrders: Record<string, Order> = {
-  rank: { key: sql.ref('risks.rank_key') },
-  ...byFixedText('score', id, twoDigits('risks.score')),
-  ...byFixedText('residual_score', id, twoDigits('risks.residual_score')),
+  rank: { key: rank },
+  score: byText('score', rank, twoDigits('risks.score')).score,
+  // The ranking is by score first, and unassessed risks come last in it.
+  '-score': { key: rank },
+  ...byText('residual_score', rank, twoDigits('risks.residual_score')),
   ...commonOrders('risks', riskStatuses),
-  ...byFixedText('due_on', id, sql.ref('risks.due_on')),
-  ...byText('owner_name', id, ownerName('risks')),
-  ...byText('category', id, folded(sql.ref('risks.category'))),
-  ...byFixedText('review_on', id, sql.ref('risks.review_on')),
-  ...byFixedText('raised_on', id, sql.ref('risks.raised_on')),
+  ...byText('due_on', rank, sql.ref('risks.due_on')),
+  ...byName('owner_name', 'risks', ['owner_user_id', 'owner_group_id']),
+  ...byText('category', rank, folded(sql.ref('risks.category'))),
+  ...byText('review_on', rank, sql.ref('risks.review_on')),
+  ...byText('raised_on', rank, sql.ref('risks.raised_on')),
 };
 
 /** How a list gets the movement of its risks since a day: by joins, or for the rows of a page together. */
@@ -69,7 +78,12 @@ export function riskList(register: Register, sort: string, movement?: Movement):
   const { joins, extend } = movement ?? {};
   const key = ['risks', filters, dayKey(moment), as_of, sort, movement?.since, Boolean(joins)];
   return memoizedList(key, () => {
-    const matches = riskConditions(register);
+    const active = sql.ref('risks.active');
+    const matches = riskConditions(register, isNarrow(filters) ? notIndexed(active) : active);
+    const from: List['from'] = (db) => riskRows(db, endOfRegister(register));
+    const found: Pick<List, 'id' | 'scan'> = as_of
+      ? { id: sql.ref('risks.id') }
+      : findItems('risks', filters, isActiveOrAll(filters));
     return {
       schema: movement ? RankedRisk : UnmovedRisk,
       json: riskJson(momentOfRegister(register), movement?.fields),
@@ -77,12 +91,14 @@ export function riskList(register: Register, sort: string, movement?: Movement):
       order: itemOrder('risks', riskOrders, sort, filters.q),
       ranked: sort === 'rank',
       isIndexed: isIndexed(register, sort) && !movement,
-      from: (db) => riskRows(db, endOfRegister(register)),
+      from,
+      ...found,
       joins: (rows, db) => withOwner(joins?.(rows, db) ?? rows),
       ...(extend && { extend }),
-      id,
       matches,
-      counts: (db) => ({ unassessed: countUnassessed(db, register, matches) }),
+      counts: (db) => ({
+        unassessed: countUnassessed(db, register, (found.scan ?? from)(db).where(matches)),
+      }),
       ...(as_of && { meta: async () => ({ as_of }) }),
     };
   });
@@ -103,16 +119,18 @@ export const riskTables: readonly TableName[] = [...currentRiskTables, 'past_ris
 
 /** Whether an index yields the first rows in rank order, without sorting. */
 function isIndexed({ filters, as_of }: Register, sort: string): boolean {
-  const { status, archived, ...rest } = filters;
+  const { status: _, archived, ...rest } = filters;
   const byIndex = ['project', 'owner_user_id', 'owner_group_id'];
   return (
     !as_of &&
-    sort === 'rank' &&
-    ['active', 'all'].includes(String(status)) &&
+    ['rank', '-score'].includes(sort) &&
+    isActiveOrAll(filters) &&
     archived !== 'true' &&
     isNarrowedByIndex(rest, byIndex)
   );
 }
+
+const isActiveOrAll = ({ status }: RiskFilters) => ['active', 'all'].includes(String(status));
 
 /**
  * Selects risks with their projects, now or as they were before the instant `end`. `past_risks` has the same columns as
@@ -177,16 +195,8 @@ export function isDefault({ filters, as_of }: Register): boolean {
 }
 
 /** The default register uses the counters of the projects, so its cost does not grow with the number of risks. */
-function countUnassessed(
-  db: Kysely<Tables>,
-  register: Register,
-  matches: RawBuilder<boolean>,
-): Expression<unknown> {
-  if (!isDefault(register))
-    return riskRows(db, endOfRegister(register))
-      .where(matches)
-      .where(isUnassessed)
-      .select(sql<number>`count(*)`.as('unassessed'));
+function countUnassessed(db: Kysely<Tables>, register: Register, rows: RowsQuery): Expression<unknown> {
+  if (!isDefault(register)) return rows.where(isUnassessed).select(sql<number>`count(*)`.as('unassessed'));
   return db
     .selectFrom('projects')
     .select(sql<number>`coalesce(sum(unassessed_risks), 0)`.as('unassessed'))
@@ -237,7 +247,8 @@ export function riskConditions(register: Register, active: Expression<unknown> =
     raised_since: atLeast('risks.raised_on'),
     updated_since: since('risks.updated_at'),
     external_id: equals('risks.external_id'),
-    q: hasText('risks.search_folded'),
+    q: itemHasText('risks', filters.search),
+    search: always,
   });
 }
 

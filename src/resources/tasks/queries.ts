@@ -5,8 +5,8 @@ import { consoleUrl, jsonBoolean } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
 import {
   allOf,
+  always,
   equals,
-  hasText,
   holds,
   isActive,
   isIn,
@@ -15,11 +15,11 @@ import {
   since,
 } from '../../lists/filters.ts';
 import { type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
-import { byFixedText, byText } from '../../lists/orders.ts';
+import { byText } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
 import type { Tables } from '../../store/tables.ts';
 import { subjectOf } from '../../store/writes/events.ts';
-import { commonOrders, itemOrder, personName } from '../project-items/order.ts';
+import { byName, commonOrders, findItems, itemHasText, itemOrder, rankOf } from '../project-items/order.ts';
 import { joinAssignee } from '../project-items/people.ts';
 import { itemReader } from '../project-items/read.ts';
 import type { ItemIdentity, ItemWrites } from '../project-items/writes.ts';
@@ -38,17 +38,17 @@ import {
 
 export type TaskFilters = AcrossProjects & Filters<typeof projectTaskFilters>;
 
-const id = sql.ref<string>('tasks.id');
+const dueKey = rankOf('tasks');
 
 /** The sort orders of a list of tasks. Tasks without the day come last. */
 export const taskOrders: Record<string, Order> = {
   // Its index puts tasks without the day last, so it cannot be read backward.
-  due_on: { key: sql.ref('tasks.due_key') },
-  '-due_on': byFixedText('due_on', id, sql.ref('tasks.due_on'))['-due_on'],
-  ...byFixedText('start_on', id, sql.ref('tasks.start_on')),
+  due_on: { key: dueKey },
+  '-due_on': byText('due_on', dueKey, sql.ref('tasks.due_on'))['-due_on'],
+  ...byText('start_on', dueKey, sql.ref('tasks.start_on')),
   ...commonOrders('tasks', taskStatuses),
-  ...byText('kind', id, sql.ref('tasks.kind')),
-  ...byText('assignee_name', id, personName('tasks.assignee_user_id')),
+  ...byText('kind', dueKey, sql.ref('tasks.kind')),
+  ...byName('assignee_name', 'tasks', ['assignee_user_id']),
 };
 
 export const taskList = (filters: TaskFilters, moment: Moment, sort = 'due_on'): List =>
@@ -65,7 +65,7 @@ export const taskList = (filters: TaskFilters, moment: Moment, sort = 'due_on'):
     order: itemOrder('tasks', taskOrders, sort, filters.q),
     from: taskRows,
     joins: withAssignee,
-    id,
+    ...findItems('tasks', filters, isOpenOrAll(filters)),
     matches: taskConditions(filters, moment),
   }));
 
@@ -114,6 +114,8 @@ function isIndexed({ status, archived, ...rest }: TaskFilters): boolean {
   return String(status) === 'open' && archived !== 'true' && isNarrowedByIndex(rest, byIndex);
 }
 
+const isOpenOrAll = ({ status }: TaskFilters) => ['open', 'all'].includes(String(status));
+
 const isOpen = sql<boolean>`tasks.open = 1`;
 
 const isOverdue = ({ today }: Moment) =>
@@ -134,7 +136,8 @@ const taskConditions = (filters: TaskFilters, moment: Moment) =>
     due_after: (day) => sql<boolean>`tasks.due_on > ${day}`,
     updated_since: since('tasks.updated_at'),
     external_id: equals('tasks.external_id'),
-    q: hasText('tasks.search_folded'),
+    q: itemHasText('tasks', filters.search),
+    search: always,
   });
 
 function hasStatus(statuses: readonly string[]): Expression<boolean> {

@@ -52,13 +52,15 @@ export function useFilters(names: readonly string[]) {
 /** The order and the day of a list are in the URL too, but hide no rows, so they stay when the filters are cleared. */
 const notFilters = ['sort', 'as_of'];
 const countFilters = (filters: Filters) =>
-  Object.keys(filters).filter((name) => !notFilters.includes(name)).length;
+  Object.keys(filters).filter((name) => name !== 'search' && !notFilters.includes(name)).length;
 
 export type FilterState = ReturnType<typeof useFilters>;
 
 type BarProps = {
   state: FilterState;
   search: string;
+  /** Whether the search can include the descriptions of the rows. */
+  hasDescriptions?: boolean;
   /** Labels of the filters that have no control here: links on other pages set them. */
   applied?: Record<string, (value: string) => string>;
   children: ReactNode;
@@ -70,6 +72,7 @@ type BarProps = {
 export const FilterBar = ({
   state: { filters, set, clear },
   search,
+  hasDescriptions = false,
   applied = {},
   children,
   action,
@@ -82,8 +85,19 @@ export const FilterBar = ({
       label={search}
       value={filters.q ?? ''}
       // A step back undoes a whole search, not one pause in typing.
-      onChange={(q) => set({ q: q || null }, { replace: q !== '' && filters.q !== undefined })}
+      onChange={(q) =>
+        set(q ? { q } : { q: null, search: null }, { replace: q !== '' && filters.q !== undefined })
+      }
     />
+    {hasDescriptions && filters.q && (
+      <Toggle
+        isOn={filters.search === 'all'}
+        onPress={() => set({ search: filters.search === 'all' ? null : 'all' })}
+      >
+        In descriptions too
+      </Toggle>
+    )}
+    {filters.search === 'all' && <PrintedFilter>In descriptions too</PrintedFilter>}
     {children}
     {Object.entries(applied).map(
       ([name, describe]) =>
@@ -111,9 +125,19 @@ export const PrintedFilter = ({ children }: { children: ReactNode }) => (
   <span className="print-only printed-filter">{children}</span>
 );
 
+type NoMatchesProps = { title: string; clear: () => void; searchAll?: (() => void) | undefined };
+
 /** Shown when no row matches the filters. */
-export const NoMatches = ({ title, clear }: { title: string; clear: () => void }) => (
-  <Empty title={title} action={<Button onPress={clear}>Clear filters</Button>} />
+export const NoMatches = ({ title, clear, searchAll }: NoMatchesProps) => (
+  <Empty
+    title={title}
+    action={
+      <>
+        {searchAll && <Button onPress={searchAll}>Search descriptions too</Button>}
+        <Button onPress={clear}>Clear filters</Button>
+      </>
+    }
+  />
 );
 
 /** One request per pause in typing, not one per key. */

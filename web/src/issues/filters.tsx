@@ -13,7 +13,7 @@ type Props = {
 export function IssueFilters({ state, isInProject = false }: Props) {
   const { bind } = state;
   return (
-    <FilterBar state={state} search="Search by title or key" applied={appliedFilters}>
+    <FilterBar state={state} search="Search by title or key" hasDescriptions applied={appliedFilters}>
       {!isInProject && <ProjectFilter {...bind('project')} />}
       <FilterMenu label="Severity" options={enumOptions(issueSeverityValues)} {...bind('severity')} />
       <FilterMenu label="Priority" options={enumOptions(issuePriorityValues)} {...bind('priority')} />

@@ -8,6 +8,7 @@ type Query = NonNullable<paths['/v1/issues']['get']['parameters']['query']>;
 /** The filters that the URL can contain. The service validates their values. */
 export const issueFilterNames = [
   'q',
+  'search',
   'project',
   'status',
   'severity',

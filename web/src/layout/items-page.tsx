@@ -68,7 +68,13 @@ export function ItemsTable<Row extends BulkItem>(props: TableProps<Row>) {
         }
         empty={
           state.isFiltered ? (
-            <NoMatches title={`No ${noun}s match these filters`} clear={state.clear} />
+            <NoMatches
+              title={`No ${noun}s match these filters`}
+              clear={state.clear}
+              searchAll={
+                state.filters.q && !state.filters.search ? () => state.set({ search: 'all' }) : undefined
+              }
+            />
           ) : (
             empty
           )

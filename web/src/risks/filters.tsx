@@ -15,7 +15,7 @@ export function RiskFilters({ state, isInProject = false }: Props) {
   const { bind, filters, set } = state;
   return (
     <>
-      <FilterBar state={state} search="Search by title or key" applied={appliedFilters}>
+      <FilterBar state={state} search="Search by title or key" hasDescriptions applied={appliedFilters}>
         {!isInProject && <ProjectFilter {...bind('project')} />}
         <FilterMenu label="Status" options={statuses} {...bind('status')} />
         <FilterMenu label="Level" options={enumOptions(riskLevelValues.toReversed())} {...bind('level')} />

@@ -13,6 +13,7 @@ type Query = NonNullable<paths['/v1/risks']['get']['parameters']['query']>;
 /** The filters that the URL can contain. The service validates their values. */
 export const riskFilterNames = [
   'q',
+  'search',
   'project',
   'status',
   'level',

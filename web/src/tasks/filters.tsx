@@ -15,7 +15,13 @@ type Props = {
 export function TaskFilters({ state, action, isInProject = false }: Props) {
   const { bind } = state;
   return (
-    <FilterBar state={state} search="Search by title or key" applied={appliedFilters} action={action}>
+    <FilterBar
+      state={state}
+      search="Search by title or key"
+      hasDescriptions
+      applied={appliedFilters}
+      action={action}
+    >
       {!isInProject && <ProjectFilter {...bind('project')} />}
       <FilterMenu label="Status" options={enumOptions([...taskStatusValues, 'all'])} {...bind('status')} />
       <FilterMenu label="Kind" options={enumOptions(taskKindValues)} {...bind('kind')} />

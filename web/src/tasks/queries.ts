@@ -8,6 +8,7 @@ type Query = NonNullable<paths['/v1/tasks']['get']['parameters']['query']>;
 /** The filters that the URL can contain. The service validates their values. */
 export const taskFilterNames = [
   'q',
+  'search',
   'project',
   'status',
   'kind',

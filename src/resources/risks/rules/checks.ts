@@ -21,7 +21,9 @@ export function checkConditions(
     owner_inactive: sql`(${active} and coalesce(${ownerStatus}, 'active') = 'inactive')`,
     review_overdue: sql`(${active} and coalesce(risks.review_on, ${never}) < ${today})`,
     due_overdue: sql`(${active} and coalesce(risks.due_on, ${never}) < ${today})`,
-    no_response_plan: sql`(${active} and risks.status <> 'accepted' and risks.response_plan is null)`,
+    // As in the index of the list.
+    no_response_plan: sql`(${active} and risks.status <> 'accepted'
+      and case when risks.response_plan is null then 1 else 0 end = 1)`,
     residual_above_current: sql`(coalesce(risks.residual_score, 0) > coalesce(risks.score, 25))`,
     acceptance_expiring: sql`(risks.status = 'accepted'
       and coalesce(risks.accepted_until, ${never}) <= ${daysLater(today, 30)})`,
