@@ -158,9 +158,7 @@ onBothEngines('risks, issues and tasks', (start) => {
       assert.deepEqual((await found('q=PIPE&search=all&sort=relevance')).titles, expected);
       assert.deepEqual((await found('q=PIPE&sort=relevance')).titles, expected.slice(0, -1));
       const first = await found('q=pipe&search=all&sort=relevance&limit=2');
-      const rest = await found(
-        `q=pipe&search=all&sort=relevance&limit=3&cursor=${first.page.next_cursor}`,
-      );
+      const rest = await found(`q=pipe&search=all&sort=relevance&limit=3&cursor=${first.page.next_cursor}`);
       assert.deepEqual([...first.titles, ...rest.titles], expected);
       // The keys of the last of them start with the key of the first, and they are higher in the default order.
       for (let number = 2; number <= 11; number++)
