@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { invalidParameter, Problem } from '../core/errors.ts';
-import { boundOf, type Order } from './list.ts';
+import { boundOf, type Order } from './keyset.ts';
 
 /** The end of a page. Opaque to clients, and valid only for the query it was created for. */
 export type Cursor = {

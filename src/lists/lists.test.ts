@@ -9,6 +9,9 @@ import { systemClock } from '../core/clock.ts';
 import { readXlsx } from '../formats/xlsx.ts';
 import { xlsxType } from '../formats/xlsx-write.ts';
 import { personnelList } from '../resources/personnel/queries.ts';
+import type { Person } from '../resources/personnel/schema.ts';
+import { openDatabase } from '../store/open.ts';
+import { insertRows } from '../store/writes/rows.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { listLines } from './list.ts';
 
@@ -24,15 +27,26 @@ onBothEngines('lists', (start, engine) => {
   });
 
   test('the rows of a whole list are read in the order of an index', async (t) => {
-    const { database } = await start(t);
+    const { database, url } = await start(t);
     await fillPeople(database, 5000);
+    await database.write((db) => sql`analyze people`.execute(db));
+    const statements: CompiledQuery[] = [];
+    const logged = openDatabase(url, undefined, {}, ({ query }) => statements.push(query));
+    t.after(() => logged.close());
+    /** The plan of the statement that finds the first rows. */
     const explain = async (sort: string, after?: string) => {
+      const snapshot = await logged.snapshot('stream');
+      statements.length = 0;
+      const list = personnelList({}, systemClock(), sort);
+      for await (const { lines } of listLines(snapshot.db, list, after, 200)) {
+        assert.ok(lines.split('\n').length <= 200);
+        break;
+      }
+      await snapshot.end();
+      const { sql: text, parameters } = statements.find(({ sql }) => sql.includes('people')) ?? assert.fail();
       const plan = await database.write(async (db) => {
-        await sql`analyze people`.execute(db);
         // As if the table were so large that sorting all of it takes less time than following the index.
         if (engine === 'postgres') await sql`set local random_page_cost = 32`.execute(db);
-        const { query } = listLines(db, personnelList({}, systemClock(), sort), after);
-        const { sql: text, parameters } = query.compile();
         const explain = engine === 'sqlite' ? 'explain query plan' : 'explain';
         return db.executeQuery(CompiledQuery.raw(`${explain} ${text}`, [...parameters]));
       });
@@ -48,6 +62,36 @@ onBothEngines('lists', (start, engine) => {
       assert.match(await explain(`-${sort}`), index);
       assert.match(await explain(sort, '2'), index);
     }
+  });
+
+  test('have the same rows as their pages, with what is grouped for many rows at once', async (t) => {
+    const { service, key } = await withKey(start(t), 'personnel.manage');
+    await fillPeople(service.database, 430, { title: 'Engineer' });
+    const people: Person[] = await service.list('/v1/personnel?limit=200', key);
+    const groups: { id: string }[] = [];
+    for (const name of ['Zebras', 'Ants']) groups.push(await service.make('/v1/groups', key, { name }));
+    const members = people.flatMap(({ user_id }, i) =>
+      groups
+        .slice(0, i % 3)
+        .map(({ id }) => ({ group_id: id, user_id, added_at: '2026-11-01T09:00:00.000Z' })),
+    );
+    await service.database.write((db) => insertRows(db, 'memberships', members));
+    for (const sort of ['name', '-name', '-created_at', 'title', '-title']) {
+      const paged = [];
+      for (let next = `?limit=100&sort=${sort}`; next; ) {
+        const { data, page } = (await service.get(`/v1/personnel${next}`, key)).body;
+        paged.push(...data);
+        next = page.next_cursor && `?limit=100&sort=${sort}&cursor=${page.next_cursor}`;
+      }
+      assert.equal(paged.length, 430);
+      const whole = await service.get(`/v1/personnel?sort=${sort}`, key);
+      assert.deepEqual(whole.body.data, paged, sort);
+    }
+    const { body } = await service.get('/v1/personnel?q=Person%201', key);
+    const { data: matching } = (await service.get('/v1/personnel?q=Person%201&limit=200', key)).body;
+    assert.deepEqual(body.data, matching);
+    const byGroups = new Set(body.data.map((one: Person) => one.groups.map(({ name }) => name).join()));
+    assert.deepEqual(byGroups, new Set(['', 'Zebras', 'Ants,Zebras']));
   });
 
   test('rejects an invalid cursor and a cursor of another query', async (t) => {

@@ -165,7 +165,7 @@ async function* readWhole(
   const write = linesWriter(listRequest, position);
   let text = format.open(list.schema);
   let rows = 0;
-  for await (const { lines } of listLines(db, list, cursor?.after).stream(sliceRows)) {
+  for await (const { lines } of listLines(db, list, cursor?.after, sliceRows)) {
     await listTurns.available();
     text += write(lines, rows === 0);
     rows += countLines(lines);

@@ -13,6 +13,9 @@ export const runsBatches = (db: Kysely<Tables>): boolean => adapterOf(db).runsBa
 
 export const hasSingleWriter = (db: Kysely<Tables>): boolean => adapterOf(db).hasSingleWriter === true;
 
+/** Whether joining grouped rows takes less time than a subquery for each row. */
+export const groupsRows = (db: Kysely<Tables>): boolean => adapterOf(db).runsBatches !== true;
+
 const adapterOf = (db: Kysely<Tables>) => db.getExecutor().adapter as Partial<BatchAdapter>;
 
 /** Whether the parameters are a batch: a list of parameter lists, one for each run of the statement. */

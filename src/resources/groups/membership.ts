@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { invalidParameter } from '../../core/errors.ts';
-import { jsonArrayOf, jsonObject } from '../../database/sql/functions.ts';
+import { jsonArrayOf, jsonObject, parsedJson } from '../../database/sql/functions.ts';
+import type { RowsQuery } from '../../lists/list.ts';
 
 /** Matches rows whose person in `column` is a member of the group, or with `transitive` of one of its subgroups. */
 export const isMember = (column: string, group_id: string, transitive: boolean) =>
@@ -34,8 +35,25 @@ const groupsAndSubgroups = (group_ids: readonly string[]) => sql`
   )
   select id from tree`;
 
+const namedGroups = jsonArrayOf(
+  jsonObject({ id: sql.ref('groups.id'), name: sql.ref('groups.name') }),
+  sql.ref('groups.name_key'),
+);
+
+const memberships = sql`memberships join ${sql.table('groups')} on groups.id = memberships.group_id`;
+
 /** The groups that a person of the query is a direct member of, by name, as JSON. */
 export const groupsOfPerson = sql`(
-  select ${jsonArrayOf(jsonObject({ id: sql.ref('groups.id'), name: sql.ref('groups.name') }), sql.ref('groups.name_key'))}
-  from memberships join ${sql.table('groups')} on groups.id = memberships.group_id
-  where memberships.user_id = people.user_id)`;
+  select ${namedGroups} from ${memberships} where memberships.user_id = people.user_id)`;
+
+/** The same, from `joinGroupsOfPeople`. */
+export const joinedGroupsOfPerson = sql`coalesce(person_groups.list, ${parsedJson(sql.lit('[]'))})`;
+
+export const joinGroupsOfPeople = (people: RowsQuery, user_ids: RowsQuery): RowsQuery =>
+  people.leftJoin(
+    sql<{ user_id: string }>`(
+      select memberships.user_id, ${namedGroups} as list from ${memberships}
+      where memberships.user_id in (${user_ids}) group by memberships.user_id)`.as('person_groups'),
+    'person_groups.user_id',
+    'people.user_id',
+  );

@@ -7,8 +7,8 @@ import { newStamps, rowAsJson, storedChanges, storedFields } from '../../databas
 import { param, statement } from '../../database/sql/statement.ts';
 import { allOf, equals, hasText, since } from '../../lists/filters.ts';
 import { type List, memoizedList } from '../../lists/list.ts';
+import { namesByRelevance } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
-import { namesByRelevance } from '../../lists/relevance.ts';
 import type { Tables } from '../../store/tables.ts';
 import { ancestors, cycleErrors } from '../../store/trees.ts';
 import type { Change } from '../../store/writes/change.ts';

@@ -7,8 +7,7 @@ import { consoleUrl, folded, inJsonArray, jsonBoolean } from '../../database/sql
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import { type List, memoizedList, type Order } from '../../lists/list.ts';
-import { byText } from '../../lists/orders.ts';
-import { namesByRelevance } from '../../lists/relevance.ts';
+import { byText, namesByRelevance } from '../../lists/orders.ts';
 import { adjustAccess, rejectWithAccess } from '../../store/access/person-changes.ts';
 import type { Tables } from '../../store/tables.ts';
 import { cycleErrors } from '../../store/trees.ts';
@@ -25,7 +24,7 @@ import {
   type Unique,
 } from '../../store/writes/references.ts';
 import { deleteRow, notBefore, updateRow } from '../../store/writes/rows.ts';
-import { groupsOfPerson } from '../groups/membership.ts';
+import { groupsOfPerson, joinedGroupsOfPerson, joinGroupsOfPeople } from '../groups/membership.ts';
 import { rejectReferenced } from '../in-use.ts';
 import { isAssignable, type PersonnelFilters, peopleKeys, personnelConditions } from './filters.ts';
 import { Person, PersonInput, type PersonPatch, personResource } from './schema.ts';
@@ -55,6 +54,7 @@ export const personnelList = (filters: PersonnelFilters, moment: Moment, sort = 
   memoizedList(['personnel', filters, dayKey(moment), sort], () => ({
     schema: Person,
     json: personJson(moment),
+    grouped: { json: personJson(moment, joinedGroupsOfPerson), joins: joinGroupsOfPeople },
     reads: ['people', 'memberships', 'groups'],
     isIndexed:
       sort in indexedOrders &&
@@ -208,14 +208,14 @@ const foldedColumns = ({ name, email, title, department, skills = [] }: PersonIn
   search_folded: foldAll([name, email, title]),
 });
 
-const personJson = (moment: Moment) =>
+const personJson = (moment: Moment, groups = groupsOfPerson) =>
   rowAsJson(Person, 'people', {
     assignable: jsonBoolean(isAssignable(moment)),
-    groups: groupsOfPerson,
+    groups,
     web_url: consoleUrl('/personnel/', sql.ref('people.user_id')),
   });
 
-export const personSubject = subjectOf(personResource, personJson);
+export const personSubject = subjectOf(personResource, (moment) => personJson(moment));
 
 const uniqueFields: Unique[] = [
   { field: 'email', column: sql`lower(email)`, compared: lowerAscii },

@@ -2,8 +2,15 @@ import { type Kysely, sql } from 'kysely';
 import { containsText, firstTwoLines, secondLine } from '../../database/sql/functions.ts';
 import { hasText } from '../../lists/filters.ts';
 import type { List, Order, RowsQuery, Walk } from '../../lists/list.ts';
-import { byText, type Direction, missing, positionIn } from '../../lists/orders.ts';
-import { byRelevance, hasWord, startsWith } from '../../lists/relevance.ts';
+import {
+  byRelevance,
+  byText,
+  type Direction,
+  hasWord,
+  missing,
+  positionIn,
+  startsWith,
+} from '../../lists/orders.ts';
 import type { Tables } from '../../store/tables.ts';
 
 type ItemTable = 'risks' | 'issues' | 'tasks';

@@ -16,8 +16,8 @@ import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../..
 import { param, statement } from '../../database/sql/statement.ts';
 import { allOf, equals, hasText, isIn, since } from '../../lists/filters.ts';
 import { type List, memoizedList, type Order } from '../../lists/list.ts';
+import { byRelevance, hasWord, startsWith } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
-import { byRelevance, hasWord, startsWith } from '../../lists/relevance.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change, Differences } from '../../store/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../store/writes/create-many.ts';
