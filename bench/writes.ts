@@ -14,7 +14,7 @@ export const addPerson: Benchmark = {
   name: 'add-person',
   work: `POST /v1/personnel, ${defaultConnections} connections, durable`,
   baseline: 'one durable insert after another in a loop',
-  goal: { judged_by: 'ratio', bound: 0.6 },
+  goal: { judged_by: 'ratio', bound: 0.28 },
   async run(context) {
     const { warm, seconds, roster } = context;
     const loop: InsertLoop = { file: sqliteFile(copyDataset(roster, 'loop')), warm, seconds };
