@@ -63,9 +63,9 @@ export class Browser {
   }
 
   /** Goes to the provider and signs in there. Returns the URL to come back to. */
-  startSignIn = (origin: string, returnTo?: string) =>
+  startSignIn = (origin: string, returnTo?: string, query: Record<string, string> = {}) =>
     this.follow(
-      `${origin}/v1/session/oidc/start${returnTo === undefined ? '' : `?return_to=${encodeURIComponent(returnTo)}`}`,
+      `${origin}/v1/session/oidc/start?${new URLSearchParams({ ...query, ...(returnTo !== undefined && { return_to: returnTo }) })}`,
       ({ pathname, href }) => pathname.endsWith(callbackPath) || href.startsWith(origin),
     );
 
@@ -81,8 +81,8 @@ export class Browser {
   }
 
   /** Signs in from start to end. Returns the path of the page after it, with its query. */
-  signIn = async (origin: string, returnTo?: string) =>
-    this.finishSignIn(origin, await this.startSignIn(origin, returnTo));
+  signIn = async (origin: string, returnTo?: string, query?: Record<string, string>) =>
+    this.finishSignIn(origin, await this.startSignIn(origin, returnTo, query));
 
   /** The headers of a request of a page of the service. */
   headers = (origin: string) => ({ cookie: this.cookies(origin), 'sec-fetch-site': 'same-origin' });
@@ -108,13 +108,17 @@ type IssuerOptions = {
 
 /** Runs `oidc-provider`. Whoever comes to it is signed in as `account` at once. */
 export async function startIssuer(t: Cleanup, { inToken = true, withSessionId = true }: IssuerOptions = {}) {
-  const state: { account: Account; provider?: Provider; baseUrl?: string } = { account: { sub: 'nobody' } };
+  const state: { account: Account; signIns: number; provider?: Provider; baseUrl?: string } = {
+    account: { sub: 'nobody' },
+    signIns: 0,
+  };
   const accounts = new Map<string, Account>();
   const { url, stop } = await listen(t, async (request, response) => {
     const { provider } = state;
     if (!provider) return response.writeHead(503).end();
     if (!request.url?.startsWith('/interaction/')) return provider.callback()(request, response);
     const login = { accountId: state.account.sub };
+    state.signIns++;
     return provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false });
   });
 
@@ -163,6 +167,8 @@ export async function startIssuer(t: Cleanup, { inToken = true, withSessionId = 
     stop,
     /** Registers the service, which gets its port after the issuer. */
     register: async (baseUrl: string) => createProvider(baseUrl, await firstKey()),
+    /** How often somebody had to sign in, instead of continuing a session of the issuer. */
+    signIns: () => state.signIns,
     /** The account that signs in next. */
     use(account: Account) {
       state.account = account;

@@ -171,6 +171,7 @@ test('the sign-in page goes to the identity provider, except after a problem or 
   for (const [problem, text] of [
     ['unavailable', "can't be reached"],
     ['expired', 'took too long'],
+    ['not_recent', 'did not ask you to sign in again'],
     ['refused', 'did not let you in'],
     ['failed', "didn't work"],
     ['not_verified', 'has not verified'],

@@ -52,9 +52,11 @@ export const SignedOut = Strict(
   { $id: 'SignedOut' },
 );
 
+/** Why a sign-in at the identity provider failed. */
 export const problemsOfSignIn = [
   'unavailable',
   'expired',
+  'not_recent',
   'refused',
   'failed',
   'not_verified',
@@ -62,6 +64,7 @@ export const problemsOfSignIn = [
   'unknown_person',
   'no_access',
 ] as const;
+export type SignInProblem = (typeof problemsOfSignIn)[number];
 
 export const InvitationToken = Type.String({
   maxLength: 200,

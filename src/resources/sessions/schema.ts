@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { Id, Line, OneOf, OrNull, Strict, Time } from '../../core/schemas.ts';
+import { Id, Line, OneOf, OrNull, optional, Strict, Time } from '../../core/schemas.ts';
 import { columnsOf, describeResource, Hash } from '../descriptor.ts';
+import { problemsOfSignIn } from '../session/schema.ts';
 
 /** How a session was started. */
 const signInWays = ['password', 'passkey', 'oidc', 'invitation', 'link', 'key'] as const;
@@ -34,6 +35,14 @@ export type Session = Static<typeof Session>;
 const SessionEvent = Strict({
   ...fields,
   reason: OrNull(OneOf(endReasons, { description: 'Why the session ended; null otherwise.' })),
+  // Earlier versions have written events without it.
+  ...optional({
+    problem: OrNull(
+      OneOf(problemsOfSignIn, {
+        description: 'Why a sign-in at the identity provider failed; null otherwise.',
+      }),
+    ),
+  }),
 });
 export type SessionEvent = Static<typeof SessionEvent>;
 

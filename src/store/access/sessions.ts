@@ -2,6 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { newId } from '../../core/ids.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
 import type { EventType } from '../../resources/events/schema.ts';
+import type { SignInProblem } from '../../resources/session/schema.ts';
 import {
   type EndReason,
   Session,
@@ -48,7 +49,7 @@ export async function startSession(
 /** Records that somebody failed to sign in. `user_id` is null if there is no such account. */
 export function recordFailure(
   db: Transaction<Tables>,
-  failed: Client & { user_id: string | null; way: SignInWay },
+  failed: Client & { user_id: string | null; way: SignInWay; problem?: SignInProblem },
   change: Change,
 ): void {
   const { now } = change;
@@ -94,7 +95,7 @@ const addSessionEvent = (db: Transaction<Tables>, type: EventType, data: Session
     change,
     differences: {},
     type,
-    given: { data },
+    given: { data: { ...data, problem: data.problem ?? null } },
   });
 
 type ExpiryTimes = { now: string; idleSince: string; failedBefore: string };

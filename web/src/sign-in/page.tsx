@@ -94,6 +94,8 @@ const problems: Readonly<Record<string, string>> = {
   unavailable:
     "The identity provider can't be reached right now. Try again in a few minutes, or sign in another way.",
   expired: 'Signing in took too long, or was finished in another tab. Try again.',
+  not_recent:
+    'The identity provider did not ask you to sign in again. Sign out there, then try again, or sign in another way.',
   refused: 'The identity provider did not let you in. Try again, or ask your administrator.',
   failed: "Signing in didn't work. Try again. If it happens again, ask your administrator.",
   not_verified:

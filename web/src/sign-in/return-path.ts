@@ -18,6 +18,9 @@ export const rememberReturnPath = () => sessionStorage.setItem(item, returnPath(
 
 export const forgetReturnPath = () => sessionStorage.removeItem(item);
 
-/** The address at which the service sends the browser to the identity provider. */
-export const providerUrl = (path: string) =>
-  `${basePath}/v1/session/oidc/start?return_to=${encodeURIComponent(path)}`;
+/**
+ * The address at which the service sends the browser to the identity provider. With `again`, the provider asks even people
+ * who are signed in there.
+ */
+export const providerUrl = (path: string, again = false) =>
+  `${basePath}/v1/session/oidc/start?return_to=${encodeURIComponent(path)}${again ? '&again=true' : ''}`;

@@ -16,7 +16,7 @@ type Props = {
   signIn: (input: SessionInput) => Promise<unknown>;
   /** Who had the session that is to be continued. */
   me?: Me | undefined;
-  /** Only a person can continue. */
+  /** Only a person can continue, and has to prove again who they are. */
   isForPerson?: boolean;
   /** The page under the dialog stays, so the identity provider opens in another tab. */
   isInDialog?: boolean;
@@ -59,7 +59,14 @@ function Ways({ ways, attempt, isBusy, me, isForPerson = false, isInDialog = fal
     );
   return (
     <>
-      {oidc && <ProviderLink oidc={oidc} isInDialog={isInDialog} isFocused={!isKeyOpen && !me?.email} />}
+      {oidc && (
+        <ProviderLink
+          oidc={oidc}
+          isInDialog={isInDialog}
+          isFocused={!isKeyOpen && !me?.email}
+          again={isForPerson}
+        />
+      )}
       {oidc && (password || passkey) && <p className="or">or</p>}
       {password && (
         <PasswordForm
@@ -81,9 +88,14 @@ function Ways({ ways, attempt, isBusy, me, isForPerson = false, isInDialog = fal
   );
 }
 
-type ProviderProps = { oidc: NonNullable<Ways['oidc']>; isInDialog: boolean; isFocused: boolean };
+type ProviderProps = {
+  oidc: NonNullable<Ways['oidc']>;
+  isInDialog: boolean;
+  isFocused: boolean;
+  again?: boolean;
+};
 
-function ProviderLink({ oidc, isInDialog, isFocused }: ProviderProps) {
+function ProviderLink({ oidc, isInDialog, isFocused, again = false }: ProviderProps) {
   const link = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
     if (isFocused) link.current?.focus();
@@ -99,7 +111,7 @@ function ProviderLink({ oidc, isInDialog, isFocused }: ProviderProps) {
       <a
         ref={link}
         className="button primary"
-        href={providerUrl('/sign-in?done')}
+        href={providerUrl('/sign-in?done', again)}
         target="_blank"
         rel="noopener"
       >

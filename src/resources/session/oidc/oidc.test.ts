@@ -122,7 +122,8 @@ onBothEngines('signing in at an identity provider', (start, engine) => {
       assert.equal(await signIn(), problem(expected), JSON.stringify(claims));
     }
     const failures = await service.list('/v1/events?types=session.failed', key);
-    assert.equal(failures.length, 6);
+    const reasons = ['not_verified', 'not_verified', 'domain', 'domain', 'domain', 'unknown_person'];
+    assert.deepEqual(pluck(failures, 'data.problem'), reasons);
     assert.deepEqual(await service.database.db.selectFrom('identities').selectAll().execute(), []);
   });
 
@@ -225,6 +226,54 @@ onBothEngines('signing in at an identity provider', (start, engine) => {
     clock.set(new Date(Date.parse(clock().now) + 10 * 60_000).toISOString());
     assert.equal(await browser.finishSignIn(origin, late), problem('expired'), 'late');
     assert.equal(await signIn(), '/');
+  });
+
+  test('asks a person again who is signed in at the provider, where that is needed', async (t) => {
+    const { issuer, service, key, get, origin } = await startBoth(t, start);
+    await addPerson(service, key);
+    const browser = new Browser();
+    const sessionAfter = async (query?: Record<string, string>) => {
+      assert.equal(await browser.signIn(origin, '/settings', query), '/settings');
+      return (await get(browser, '/v1/me')).body.session.id;
+    };
+    const first = await sessionAfter();
+    const second = await sessionAfter();
+    assert.equal(issuer.signIns(), 1, 'the session of the provider is enough');
+    const third = await sessionAfter({ again: 'true' });
+    assert.equal(issuer.signIns(), 2);
+    assert.equal(new Set([first, second, third]).size, 3);
+    const stored = await service.database.db.selectFrom('sessions').select('id').execute();
+    assert.deepEqual(pluck(stored, 'id'), [third], 'the earlier ones ended');
+    await sessionAfter({ again: 'false' });
+    assert.equal(issuer.signIns(), 2);
+    assert.equal((await service.get('/v1/session/oidc/start?again=x')).status, 400);
+  });
+
+  test('refuses to sign in again by an earlier sign-in at the provider', async (t) => {
+    const forger = await startForger(t);
+    const service = await start(t, { environment: settingsFor(forger) });
+    const key = await service.key();
+    await addPerson(service, key);
+    const { origin } = service;
+    const browser = new Browser();
+    const secondsAgo = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
+    const signIn = (auth_time: number | undefined, query?: Record<string, string>) => {
+      forger.payload = { auth_time };
+      return browser.signIn(origin, undefined, query);
+    };
+    assert.equal(await signIn(secondsAgo(3600)), '/', 'an ordinary sign-in');
+    const { body: me } = await service.get('/v1/me', undefined, browser.headers(origin));
+    const again = { again: 'true' };
+    assert.equal(await signIn(secondsAgo(90), again), problem('not_recent'));
+    assert.equal(await signIn(undefined, again), problem('not_recent'));
+    const kept = await service.get('/v1/me', undefined, browser.headers(origin));
+    assert.equal(kept.body.session.id, me.session.id, 'the session stays');
+    // The clocks may differ by a minute.
+    for (const age of [30, 0, -30]) assert.equal(await signIn(secondsAgo(age), again), '/', `${age}`);
+    const failures = await service.list('/v1/events?types=session.failed', key);
+    assert.deepEqual(pluck(failures, 'data.problem'), ['not_recent', 'not_recent']);
+    const [started] = await service.list('/v1/events?types=session.started', key);
+    assert.equal(started.data.problem, null);
   });
 
   test('ends sessions with the provider, in both directions', async (t) => {

@@ -11,11 +11,9 @@ import { bySystem } from '../../../store/writes/change.ts';
 import { lockTables } from '../../../store/writes/locks.ts';
 import type { Access } from '../../access/schema.ts';
 import { createPerson } from '../../personnel/queries.ts';
-import type { problemsOfSignIn } from '../schema.ts';
+import type { SignInProblem } from '../schema.ts';
 import type { Claims } from './provider.ts';
 import { type OidcSettings, scopesOf } from './settings.ts';
-
-export type SignInProblem = (typeof problemsOfSignIn)[number];
 
 /** A sign-in that ended with a reason that the sign-in page explains. */
 export class SignInRefused extends Error {

@@ -7,7 +7,7 @@ import { type OidcSettings, oidcSettings } from './settings.ts';
 const timeoutSeconds = 5;
 
 /** The clocks of the two machines may differ by as much. */
-const clockToleranceSeconds = 60;
+export const clockToleranceSeconds = 60;
 
 export const callbackPath = '/v1/session/oidc/callback';
 

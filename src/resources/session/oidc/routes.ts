@@ -15,7 +15,7 @@ import { bySystem } from '../../../store/writes/change.ts';
 import { describeFailure, isUnavailable } from './failures.ts';
 import { processLogout } from './logout.ts';
 import { findByClaims, SignInRefused } from './people.ts';
-import { callbackPath, openidClient, openProvider, readClaims } from './provider.ts';
+import { callbackPath, clockToleranceSeconds, openidClient, openProvider, readClaims } from './provider.ts';
 import { oidcSettings } from './settings.ts';
 
 const stateMinutes = 10;
@@ -28,6 +28,8 @@ type Attempt = {
   browser: string;
   /** The hash of the token of the session that the new one replaces: its cookie does not come back from another site. */
   previous: string | null;
+  /** The time after which the person has to enter a password or the like at the provider; null if its session is enough. */
+  again_since: string | null;
 };
 
 /** People sign in at an identity provider: Authorization Code flow with PKCE (OpenID Connect Core, RFC 9700). */
@@ -54,6 +56,10 @@ export function oidcRoutes(app: App): void {
               description: 'The path of the page to return to, relative to the service.',
               examples: ['/risks'],
             }),
+            again: Type.Boolean({
+              description:
+                'Ask the person to sign in at the provider even if they are signed in there. For what needs a recent sign-in.',
+            }),
           }),
         ),
         response: { 303: redirect },
@@ -61,6 +67,7 @@ export function oidcRoutes(app: App): void {
     },
     async (request, reply) => {
       const settings = requireSettings(app);
+      const { again = false } = request.query;
       const return_to = relativePath(app, request.query.return_to);
       try {
         const config = await openProvider(app, settings);
@@ -75,6 +82,7 @@ export function oidcRoutes(app: App): void {
           return_to,
           browser: hashSecret(browser),
           previous: session === undefined ? null : hashSecret(session),
+          again_since: again ? moment.now : null,
         };
         const { now } = moment;
         const state = await app.database.write((db) =>
@@ -88,6 +96,8 @@ export function oidcRoutes(app: App): void {
           nonce,
           code_challenge: await client.calculatePKCECodeChallenge(code_verifier),
           code_challenge_method: 'S256',
+          // Some providers know only one of the two. With `max_age`, the ID token must say when the person signed in.
+          ...(again && { prompt: 'login', max_age: '0' }),
         });
         const expires_at = new Date(Date.parse(now) + stateMinutes * 60_000).toISOString();
         return await noStore(reply)
@@ -132,6 +142,8 @@ export function oidcRoutes(app: App): void {
           expectedNonce: attempt.nonce,
           pkceCodeVerifier: attempt.code_verifier,
         });
+        if (attempt.again_since && !isSignedInSince(tokens.claims(), attempt.again_since))
+          throw new SignInRefused('not_recent');
         const claims = await readClaims(config, settings, tokens);
         const { user_id, cookie } = await app.database.write(async (db) => {
           const { user_id, access } = await findByClaims(db, settings, claims, request);
@@ -203,6 +215,10 @@ function relativePath({ baseUrl }: App, path = '/'): string {
   return /^\/(?!\/)/.test(relative) ? relative : '/';
 }
 
+/** Whether the person has signed in at the provider since this time, and not just continued a session there. */
+const isSignedInSince = (claims: { auth_time?: number } = {}, time: string) =>
+  claims.auth_time !== undefined && (claims.auth_time + clockToleranceSeconds) * 1000 >= Date.parse(time);
+
 const newBrowserSecret = () => randomBytes(32).toString('base64url');
 
 const findSecret = (text: string | undefined) => (/^[\w-]{43}$/.test(text ?? '') ? text : undefined);
@@ -224,7 +240,7 @@ async function explain(
   const refused = error instanceof SignInRefused ? error : undefined;
   if (!refused) request.log.warn(describeFailure(error));
   const problem = refused?.problem ?? problemOf(error) ?? fallback;
-  const failed = { ...clientOf(request), user_id: refused?.user_id ?? null, way: 'oidc' as const };
+  const failed = { ...clientOf(request), user_id: refused?.user_id ?? null, way: 'oidc' as const, problem };
   await app.database.write(async (db) => recordFailure(db, failed, bySystem(request.moment)));
   return noStore(reply).redirect(`${app.baseUrl}/sign-in?problem=${problem}`, 303);
 }
