@@ -48,6 +48,38 @@ test('a person signs in at the identity provider, returns to the page, and signs
   assert.deepEqual([data[0].source, data[0].ways, data[0].last_seen_at], ['oidc', ['oidc'], null]);
 });
 
+test('who has to confirm that it is them signs in at the provider again', async (t) => {
+  issuer.use(ada);
+  const page = await console.open(t, '/account', { signedIn: false, provider });
+  await page.getByRole('link', { name: 'Sign in with Example' }).click();
+  await page.waitForURL(/\/account$/);
+  const signIns = issuer.signIns();
+  // As if the session were older than 15 minutes.
+  await page.route('**/v1/me/keys', (route) =>
+    route.request().method() === 'POST' && issuer.signIns() === signIns
+      ? route.fulfill({
+          status: 403,
+          contentType: 'application/problem+json',
+          json: { title: 'Sign in again', status: 403, code: 'sign_in_again', detail: 'Sign in again.' },
+        })
+      : route.continue(),
+  );
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const form = page.getByRole('dialog', { name: 'Create personal key' });
+  await form.getByLabel('Name').fill('my script');
+  await form.getByRole('checkbox', { name: 'Read projects' }).check();
+  await form.getByRole('button', { name: 'Create key' }).click();
+  const confirm = page.getByRole('dialog', { name: 'Sign in' });
+  const opened = page.waitForEvent('popup');
+  await confirm.getByRole('link', { name: 'Sign in with Example' }).click();
+  const tab = await opened;
+  await tab.getByText('Close this tab').waitFor();
+  assert.equal(issuer.signIns(), signIns + 1, 'the session of the provider is not enough');
+  await tab.close();
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await page.getByRole('dialog', { name: 'New key: my script' }).locator('code').waitFor();
+});
+
 test('who is refused learns why, on a phone too', async (t) => {
   issuer.use({ sub: 'acc-2', email: 'eve@example.com', email_verified: false });
   const viewport = { width: 360, height: 740 };

@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { Dialog, Modal, ModalOverlay } from 'react-aria-components';
 import type { Me } from '../api/openapi.ts';
 import { resumeSession, signIn } from '../api/session.ts';
@@ -30,9 +30,11 @@ type ConfirmProps = { me: Me; onConfirmed: () => void; onCancel: () => void };
 
 /** Asks a person to sign in again before they change how they sign in. */
 export function ConfirmSignIn({ me, onConfirmed, onCancel }: ConfirmProps) {
+  // The page may have read the new session before this dialog does.
+  const [formerSession] = useState(me.session?.id);
   useSignInElsewhere(async () => {
     const latest = await resumeSession();
-    if (latest?.session && latest.session.id !== me.session?.id) onConfirmed();
+    if (latest?.session && latest.session.id !== formerSession) onConfirmed();
   });
   return (
     <Overlay onCancel={onCancel}>
