@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import { hasForbiddenCharacters } from '../core/text.ts';
-import { jsonRow } from '../database/sql/functions.ts';
+import { indexedStart, jsonRow } from '../database/sql/functions.ts';
 import type { Tables } from '../store/tables.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: lists join different tables; only `json` and `order` are selected
@@ -18,15 +18,17 @@ export type Order = {
   isNumber?: boolean;
   /** An index has this many first characters of the key, because a whole key may be too long for it. */
   indexedLength?: number;
+  /** Joins that only the key needs. */
+  joins?(rows: RowsQuery): RowsQuery;
   /** How to find the first rows of a list in which most rows match: see `Walk`. */
   walks?: readonly Walk[];
 };
 
 /**
  * A part of the rows of a list, found in the order of another table, such as the risks of people by the name of the person.
- * The walks of an order find all rows, each of them once.
+ * The walks of an order find all rows, each of them once. `isTied` if all of its rows have the same key.
  */
-export type Walk = { rows(db: Kysely<Tables>): RowsQuery; key: RawBuilder<string> };
+export type Walk = { rows(db: Kysely<Tables>): RowsQuery; key: RawBuilder<string>; isTied?: boolean };
 
 /** Where a page continues: the key and the tie of the row before it. */
 export type Bound = { key: string | RawBuilder<string>; tie: string | RawBuilder<string> };
@@ -73,8 +75,7 @@ export function beyond({ key, tie, descending, indexedLength }: Order, after: Bo
 export const upTo = ({ key, descending }: Order, end: string) =>
   descending ? sql<boolean>`${key} >= ${end}` : sql<boolean>`${key} <= ${end}`;
 
-const startOf = (key: RawBuilder<unknown>, length: number) =>
-  sql<string>`substr(${key}, 1, ${sql.lit(length)})`;
+const startOf = (key: RawBuilder<unknown>, length: number) => sql<string>`${indexedStart(key, length)}`;
 
 /** The same order by the selected keys. */
 export const foundOrder = ({ tie, descending = false }: Order, table: string): Order => ({

@@ -40,8 +40,8 @@ export type List = {
   extend?(db: Kysely<Tables>, rows: ListRow[]): Promise<ListRow[]>;
   /** The unique id of a row. */
   id: RawBuilder<string>;
-  /** The same from the columns of the covering index. Absent means `id`. */
-  scannedId?: RawBuilder<string>;
+  /** The tie of each order, or its key if it has none, contains the id from this character on. Absent if it does not. */
+  idFrom?: number;
   /** The combined condition of the filters. */
   matches: RawBuilder<boolean>;
   order: Order;
@@ -254,10 +254,14 @@ function selectPage(
   }
   const findKeys = list.walksOrder && order.walks ? walkedKeys : scannedKeys;
   const page = findKeys(db, list, after, limit).as('page');
-  const rows = withJoins(db, list, list.from(db)).innerJoin(page, (join) =>
-    join.on(sql<boolean>`page.id = ${list.id}`),
-  );
   const found = foundOrder(order, 'page');
+  const id =
+    list.idFrom === undefined
+      ? sql.ref('page.id')
+      : sql`substr(${found.tie ?? found.key}, ${sql.lit(list.idFrom)})`;
+  const rows = withJoins(db, list, list.from(db)).innerJoin(page, (join) =>
+    join.on(sql<boolean>`${id} = ${list.id}`),
+  );
   return ordered(found, select(rows, orderKey(found)));
 }
 
@@ -277,12 +281,10 @@ function walkedKeys(
   after: Bound | undefined,
   limit: RawBuilder<number>,
 ): RowsQuery {
-  const parts = (list.order.walks ?? []).map(({ rows, key }, i) => {
+  const parts = (list.order.walks ?? []).map(({ rows, key, isTied = false }, i) => {
     const order = { ...list.order, key };
-    const found = ordered(
-      order,
-      selectKeys(list, rowsAfter(db, { ...list, order }, after, rows), order),
-    ).limit(limit);
+    const keys = selectKeys(list, rowsAfter(db, { ...list, order }, after, rows), order);
+    const found = (isTied && order.tie ? keys.orderBy(order.tie) : ordered(order, keys)).limit(limit);
     return sql`select * from (${found}) as ${sql.ref(`walk_${i}`)}`;
   });
   const found = sql`(${sql.join(parts, sql` union all `)})`.as('found');
@@ -291,7 +293,7 @@ function walkedKeys(
 
 const selectKeys = (list: List, rows: RowsQuery, { key, tie }: Order) =>
   rows.select([
-    (list.scannedId ?? list.id).as('id'),
+    ...(list.idFrom === undefined ? [list.id.as('id')] : []),
     key.as('order_key'),
     ...(tie ? [tie.as('order_tie')] : []),
   ]);
@@ -324,7 +326,8 @@ function rowsAfter(
   after: Bound | undefined,
   from: List['from'] = list.from,
 ): RowsQuery {
-  const rows = from(db).where(list.matches);
+  const { joins = (rows: RowsQuery) => rows } = list.order;
+  const rows = joins(from(db).where(list.matches));
   return after === undefined ? rows : rows.where(beyond(list.order, after));
 }
 

@@ -23,6 +23,18 @@ export const byText = <Name extends string>(
     [`-${name}`]: { key: orMissing(text, 'descending'), tie, descending: true, ...more('descending') },
   }) as Record<Name | `-${Name}`, Order>;
 
+/** The same for a text that every row has. */
+export const byKey = <Name extends string>(
+  name: Name,
+  tie: RawBuilder<string>,
+  key: RawBuilder<string>,
+  more: Partial<Order> = {},
+) =>
+  ({
+    [name]: { key, tie, ...more },
+    [`-${name}`]: { key, tie, descending: true, ...more },
+  }) as Record<Name | `-${Name}`, Order>;
+
 const orMissing = (text: Text, direction: Direction) =>
   sql<string>`coalesce(${text}, ${sql.lit(missing[direction])})`;
 

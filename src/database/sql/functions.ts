@@ -51,6 +51,10 @@ export const containsText = (text: Expression<unknown>, part: string) =>
 /** The start of a text up to its second newline. */
 export const firstTwoLines = (text: Expression<unknown>) => call('first_two_lines', text).$castTo<string>();
 
+/** The first characters of a text, where an index has only these; where it has the whole text, nothing. */
+export const indexedStart = (text: Expression<unknown>, length: number) =>
+  call('indexed_start', text, ValueNode.createImmediate(length));
+
 /** The second line of a text; empty if there is none. */
 export const secondLine = (text: Expression<unknown>) => call('second_line', text).$castTo<string>();
 

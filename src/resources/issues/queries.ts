@@ -17,7 +17,7 @@ import {
   since,
 } from '../../lists/filters.ts';
 import { type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
-import { byText, positionIn } from '../../lists/orders.ts';
+import { byKey, byText, positionIn } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
 import type { TableName, Tables } from '../../store/tables.ts';
 import { subjectOf } from '../../store/writes/events.ts';
@@ -50,10 +50,10 @@ export const issueOrders: Record<string, Order> = {
   rank: { key: rank },
   ...commonOrders('issues', issueStatuses),
   ...byText('due_on', rank, sql.ref('issues.due_on')),
-  ...byText('priority', rank, positionIn('issues.priority', priorities)),
+  ...byKey('priority', rank, positionIn('issues.priority', priorities)),
   ...byName('owner_name', 'issues', ['owner_user_id', 'owner_group_id']),
   ...byName('assignee_name', 'issues', ['assignee_user_id']),
-  ...byText('raised_on', rank, sql.ref('issues.raised_on')),
+  ...byKey('raised_on', rank, sql.ref('issues.raised_on')),
 };
 
 export const issueList = (filters: IssueFilters, moment: Moment, sort = 'rank'): List =>

@@ -3,6 +3,7 @@ import { containsText, firstTwoLines, secondLine } from '../../database/sql/func
 import { hasText } from '../../lists/filters.ts';
 import type { List, Order, RowsQuery, Walk } from '../../lists/list.ts';
 import {
+  byKey,
   byRelevance,
   byText,
   type Direction,
@@ -36,13 +37,12 @@ export const findItems = (
   table: ItemTable,
   filters: object,
   isBroad: boolean,
-): Pick<List, 'id' | 'scan' | 'scannedId' | 'walksOrder'> => {
+): Pick<List, 'id' | 'idFrom' | 'scan' | 'walksOrder'> => {
   const id = sql.ref<string>(`${table}.id`);
   if (isNarrow(filters)) return { id };
-  const { column, idFrom } = ranks[table];
-  const scannedId = sql<string>`substr(${sql.ref(`${table}.${column}`)}, ${sql.lit(idFrom)})`;
+  const { idFrom } = ranks[table];
   const { status, archived, ...rest } = filters as Record<string, unknown>;
-  return { id, scannedId, scan: scanOf(table), walksOrder: isBroad && Object.keys(rest).length === 0 };
+  return { id, idFrom, scan: scanOf(table), walksOrder: isBroad && Object.keys(rest).length === 0 };
 };
 
 const scanOf =
@@ -56,11 +56,10 @@ const scanOf =
 export const commonOrders = (table: ItemTable, statuses: readonly string[]): Record<string, Order> => {
   const tie = rankOf(table);
   return {
-    title: { key: foldedTitle(table), tie, indexedLength: 40 },
-    '-title': { key: foldedTitle(table), tie, indexedLength: 40, descending: true },
-    ...byText('status', tie, positionIn(`${table}.status`, statuses)),
-    ...byText('project_name', tie, sql.ref('projects.name_key')),
-    ...byText('updated_at', tie, sql.ref(`${table}.updated_at`)),
+    ...byKey('title', tie, foldedTitle(table), { indexedLength: 40 }),
+    ...byKey('status', tie, positionIn(`${table}.status`, statuses)),
+    ...byKey('project_name', tie, sql.ref('projects.name_key')),
+    ...byKey('updated_at', tie, sql.ref(`${table}.updated_at`)),
   };
 };
 
@@ -108,7 +107,7 @@ function walksOf(table: ItemTable, columns: readonly (keyof typeof named)[], dir
   const isNameless = columns.map((column) => sql`${sql.ref(`${table}.${column}`)} is null`);
   const nameless: Walk = {
     rows: (db) => scanOf(table)(db).where(sql<boolean>`${sql.join(isNameless, sql` and `)}`),
-    // PostgreSQL sorts by a constant only if it has a type.
+    isTied: true,
     key: sql`cast(${sql.lit(missing[direction])} as text)`,
   };
   return [...walks, nameless];

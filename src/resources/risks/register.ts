@@ -11,13 +11,13 @@ import {
   equals,
   holds,
   isIn,
+  isInactive,
   isNarrowedByIndex,
   isNull,
   since,
-  statusOf,
 } from '../../lists/filters.ts';
 import { type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
-import { byText, twoDigits } from '../../lists/orders.ts';
+import { byKey, byText, twoDigits } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
 import type { TableName, Tables } from '../../store/tables.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
@@ -51,6 +51,17 @@ export type Register = { filters: RiskFilters; moment: Moment; as_of?: string | 
 
 const rank = rankOf('risks');
 
+/** Each category with its folded name, which is computed once and not for each risk. */
+const joinCategories = (rows: RowsQuery) =>
+  rows.leftJoin(
+    // Grouped, or SQLite would fold the name of each risk after the join.
+    sql<{ name: string; folded: string }>`(select name, ${folded(sql.ref('name'))} as folded
+      from (select distinct category as name from risks) as named group by name)`.as('categories'),
+    (join) => join.on(sql<boolean>`categories.name = risks.category`),
+  );
+// A risk of a past day may have a category that no risk has now.
+const foldedCategory = sql<string>`coalesce(categories.folded, ${folded(sql.ref('risks.category'))})`;
+
 /** The sort orders of a list of risks. Rows have a rank only in the order `rank`. */
 export const riskOrders: Record<string, Order> = {
   rank: { key: rank },
@@ -61,9 +72,9 @@ export const riskOrders: Record<string, Order> = {
   ...commonOrders('risks', riskStatuses),
   ...byText('due_on', rank, sql.ref('risks.due_on')),
   ...byName('owner_name', 'risks', ['owner_user_id', 'owner_group_id']),
-  ...byText('category', rank, folded(sql.ref('risks.category'))),
+  ...byText('category', rank, foldedCategory, () => ({ joins: joinCategories })),
   ...byText('review_on', rank, sql.ref('risks.review_on')),
-  ...byText('raised_on', rank, sql.ref('risks.raised_on')),
+  ...byKey('raised_on', rank, sql.ref('risks.raised_on')),
 };
 
 /** How a list gets the movement of its risks since a day: by joins, or for the rows of a page together. */
@@ -215,7 +226,7 @@ export function riskConditions(register: Register, active: Expression<unknown> =
     throw invalidParameter('as_of', '`as_of` is in the future. Use today or an earlier day.');
   }
   rejectLoneTransitive(filters, 'owner_group_id');
-  const conditions = checkConditions(moment, { ownerStatus: statusOf('risks.owner_user_id') });
+  const conditions = checkConditions(moment, { isOwnerInactive: isInactive('risks.owner_user_id') });
   return allOf(filters, {
     ...projectConditions('risks.project_id'),
     ...(as_of && { archived: wasArchived(endOf(as_of, moment)) }),
@@ -278,6 +289,7 @@ function hasStatus(statuses: readonly string[], active: Expression<unknown>): Ra
   if (named.length === 0) return isActive;
   const isNamed = isIn('risks.status')(named);
   if (statuses.includes('active')) return sql`(${isActive} or ${isNamed})`;
-  const allActive = named.every((status) => activeStatuses.some((active) => active === status));
-  return allActive ? sql`(${isActive} and ${isNamed})` : isNamed;
+  const isActiveStatus = (status: string) => activeStatuses.some((active) => active === status);
+  if (named.every(isActiveStatus)) return sql`(${isActive} and ${isNamed})`;
+  return named.some(isActiveStatus) ? isNamed : sql`(${active} = 0 and ${isNamed})`;
 }

@@ -1,7 +1,7 @@
-import { type Expression, type Kysely, sql } from 'kysely';
+import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
 import { dayKey, type Moment } from '../../core/clock.ts';
 import { foldAll } from '../../core/text.ts';
-import { consoleUrl, jsonBoolean } from '../../database/sql/functions.ts';
+import { consoleUrl, jsonBoolean, notIndexed } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
 import {
   allOf,
@@ -15,7 +15,7 @@ import {
   since,
 } from '../../lists/filters.ts';
 import { type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
-import { byText } from '../../lists/orders.ts';
+import { byKey, byText } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
 import type { Tables } from '../../store/tables.ts';
 import { subjectOf } from '../../store/writes/events.ts';
@@ -47,7 +47,7 @@ export const taskOrders: Record<string, Order> = {
   '-due_on': byText('due_on', dueKey, sql.ref('tasks.due_on'))['-due_on'],
   ...byText('start_on', dueKey, sql.ref('tasks.start_on')),
   ...commonOrders('tasks', taskStatuses),
-  ...byText('kind', dueKey, sql.ref('tasks.kind')),
+  ...byKey('kind', dueKey, sql.ref('tasks.kind')),
   ...byName('assignee_name', 'tasks', ['assignee_user_id']),
 };
 
@@ -116,7 +116,8 @@ function isIndexed({ status, archived, ...rest }: TaskFilters): boolean {
 
 const isOpenOrAll = ({ status }: TaskFilters) => ['open', 'all'].includes(String(status));
 
-const isOpen = sql<boolean>`tasks.open = 1`;
+const open = sql.ref('tasks.open');
+const isOpen = sql<boolean>`${open} = 1`;
 
 const isOverdue = ({ today }: Moment) =>
   sql<boolean>`(${isOpen} and coalesce(tasks.due_on, '9999-99-99') < ${today})`;
@@ -124,7 +125,8 @@ const isOverdue = ({ today }: Moment) =>
 const taskConditions = (filters: TaskFilters, moment: Moment) =>
   allOf(filters, {
     ...projectConditions('tasks.project_id'),
-    status: hasStatus,
+    // The tasks of one item are found by its index.
+    status: hasStatus(filters.risk_id || filters.issue_id ? sql`${notIndexed(open)} = 1` : isOpen),
     kind: isIn('tasks.kind'),
     assignee_user_id: isIn('tasks.assignee_user_id'),
     assignee_active: isActive('tasks.assignee_user_id'),
@@ -140,9 +142,11 @@ const taskConditions = (filters: TaskFilters, moment: Moment) =>
     search: always,
   });
 
-function hasStatus(statuses: readonly string[]): Expression<boolean> {
-  if (statuses.includes('all')) return sql`1 = 1`;
-  // The partial index contains the open tasks.
-  if (statuses.every((status) => status === 'open')) return isOpen;
-  return isIn('tasks.status')(statuses.flatMap((status) => (status === 'open' ? openStatuses : status)));
-}
+const hasStatus =
+  (isOpen: RawBuilder<boolean>) =>
+  (statuses: readonly string[]): Expression<boolean> => {
+    if (statuses.includes('all')) return sql`1 = 1`;
+    // The partial index contains the open tasks.
+    if (statuses.every((status) => status === 'open')) return isOpen;
+    return isIn('tasks.status')(statuses.flatMap((status) => (status === 'open' ? openStatuses : status)));
+  };

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { EngineKind } from './0001_builders.ts';
+import { type EngineKind, index } from './0001_builders.ts';
 
 /**
  * The columns that filters and orders of a list read, in the order in which each project is read. `key` is what the rows
@@ -39,6 +39,16 @@ export async function up(db: Kysely<unknown>, kind: EngineKind): Promise<void> {
     await db.schema.dropIndex(`${table}_project_id_${key.join('_')}`).execute();
     await create[kind](db, table, ['project_id', ...key], columns, expressions);
   }
+  // The tasks of a person in their order.
+  await db.schema.dropIndex('tasks_assignee_user_id_status').execute();
+  await index(db.schema, 'tasks', ['assignee_user_id', 'open', 'due_key']);
+  // Filters and checks for what inactive people own read them once.
+  await db.schema
+    .createIndex('people_inactive')
+    .on('people')
+    .columns(['status', 'user_id'])
+    .where(sql.ref('status'), '=', sql.lit('inactive'))
+    .execute();
 }
 
 type Create = (

@@ -5,12 +5,15 @@ import { checks } from '../schema.ts';
 
 export type Check = (typeof checks)[number];
 
-type Columns = { ownerStatus?: RawBuilder<unknown>; appetite?: RawBuilder<unknown> };
+type Columns = { isOwnerInactive?: RawBuilder<boolean>; appetite?: RawBuilder<unknown> };
 
 /** The SQL condition of each check. All except `residual_above_current` flag only active risks. */
 export function checkConditions(
   moment: Moment,
-  { ownerStatus = sql`owner.status`, appetite = sql`projects.appetite` }: Columns = {},
+  {
+    isOwnerInactive = sql`coalesce(owner.status, 'active') = 'inactive'`,
+    appetite = sql`projects.appetite`,
+  }: Columns = {},
 ): Record<Check, RawBuilder<boolean>> {
   const { today } = moment;
   const active = sql`risks.active = 1`;
@@ -18,7 +21,7 @@ export function checkConditions(
   return {
     unassessed: sql`(${active} and risks.score is null)`,
     unowned: sql`(${active} and risks.owner_user_id is null and risks.owner_group_id is null)`,
-    owner_inactive: sql`(${active} and coalesce(${ownerStatus}, 'active') = 'inactive')`,
+    owner_inactive: sql`(${active} and ${isOwnerInactive})`,
     review_overdue: sql`(${active} and coalesce(risks.review_on, ${never}) < ${today})`,
     due_overdue: sql`(${active} and coalesce(risks.due_on, ${never}) < ${today})`,
     // As in the index of the list.
