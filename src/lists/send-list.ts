@@ -127,15 +127,14 @@ export async function exportList(
   return streamList(spool, { start: '', rest, snapshot, openedAt }, packOf(listRequest));
 }
 
-/** Sends a summary of a list from one snapshot, on a connection for slow reads. `filters` is returned in `meta`. */
-export async function sendSummary(
+/** Sends a summary of a list from one snapshot, by default on a connection for slow reads. */
+export async function sendSummary<Opened extends Snapshot>(
   request: FastifyRequest,
   reply: FastifyReply,
-  reads: readonly TableName[],
-  summarize: (db: Kysely<Tables>) => Promise<unknown>,
-  filters = request.query,
+  { reads, filters = request.query, open }: SummarySource<Opened>,
+  summarize: (snapshot: Opened) => Promise<unknown>,
 ) {
-  const snapshot = await request.database.snapshot('slow');
+  const snapshot = await (open?.() ?? (request.database.snapshot('slow') as Promise<Opened>));
   try {
     const version = await dataVersion(snapshot.db, reads);
     const day = dayKey(request.moment);
@@ -146,13 +145,20 @@ export async function sendSummary(
     const matchedTag = tag && matchRequestEtag(request, tag);
     reply.cacheDependencies = { reads, version, day };
     if (matchedTag !== undefined) return await sendNotModified(reply, matchedTag);
-    const body = { data: await summarize(snapshot.db), meta: { filters } };
+    const body = { data: await summarize(snapshot), meta: { filters } };
     if (tag === undefined) return await sendWithContentEtag(request, reply, body);
     return await reply.header('etag', tag).send(body);
   } finally {
     await snapshot.end();
   }
 }
+
+type SummarySource<Opened extends Snapshot> = {
+  reads: readonly TableName[];
+  /** Returned in `meta`. */
+  filters?: unknown;
+  open?: (() => Promise<Opened>) | undefined;
+};
 
 async function* readWhole(
   db: Kysely<Tables>,

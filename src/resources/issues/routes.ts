@@ -5,8 +5,10 @@ import { SummaryOf } from '../../lists/schema.ts';
 import { sendSummary } from '../../lists/send-list.ts';
 import { resolveFilters } from '../filters.ts';
 import { listRoute, type ParsedQuery } from '../list-route.ts';
+import { keepCounts } from '../project-items/counts/kept-counts.ts';
 import { projectItemRoutes } from '../project-items/item-routes.ts';
 import { sortsOf } from '../project-items/order.ts';
+import { summaryParameters } from '../project-items/schema.ts';
 import { issueImport } from './import.ts';
 import { type IssueFilters, issueList, issueOrders, issueTables, issueWrites } from './queries.ts';
 import {
@@ -19,11 +21,12 @@ import {
   issueFilters,
   projectIssueFilters,
 } from './schema.ts';
-import { summarizeIssues } from './summaries.ts';
+import { countableIssues, isKept, summarizeIssues } from './summaries.ts';
 
 const sorts = sortsOf(issueOrders);
 
 export function issueRoutes(app: App): void {
+  const counts = keepCounts(countableIssues);
   const list = async (
     { database, actor, moment }: FastifyRequest,
     { filters, sort }: ParsedQuery<IssueFilters>,
@@ -65,14 +68,19 @@ export function issueRoutes(app: App): void {
         operationId: 'summarizeIssues',
         summary: 'Count open issues by severity, priority, age, project and assignee',
         tags: ['issues'],
-        querystring: Strict(optional(issueFilters)),
+        querystring: Strict(optional({ ...issueFilters, ...summaryParameters })),
         response: { 200: SummaryOf(IssueSummary) },
       },
     },
     async (request, reply) => {
-      const filters = await resolveFilters(request, request.query);
-      const tables = filters.risk_id ? [...issueTables, 'risks' as const] : issueTables;
-      return sendSummary(request, reply, tables, (db) => summarizeIssues(db, filters, request.moment));
+      const { database, moment, query } = request;
+      const { top = 20, ...shown } = query;
+      const filters = await resolveFilters(request, shown);
+      const reads = filters.risk_id ? [...issueTables, 'risks' as const] : issueTables;
+      const open = isKept(filters) ? () => counts.open(database) : undefined;
+      return sendSummary(request, reply, { reads, filters: shown, open }, (snapshot) =>
+        summarizeIssues(snapshot, filters, moment, top, shown),
+      );
     },
   );
 

@@ -30,6 +30,7 @@ import {
   owner,
   ownerFilters,
   ownerState,
+  Rest,
 } from '../project-items/schema.ts';
 import { acrossProjects } from '../projects/schema.ts';
 
@@ -145,6 +146,7 @@ export const IssueSummary = Strict(
     by_project: Type.Array(
       Strict({ project_id: Id('project'), project_key: Type.String(), project_name: Line(), count: Count }),
     ),
+    by_project_rest: Rest,
     by_assignee: Type.Array(
       Strict({
         assignee_user_id: OrNull(Id('person')),
@@ -152,6 +154,7 @@ export const IssueSummary = Strict(
         count: Count,
       }),
     ),
+    by_assignee_rest: Rest,
   },
   { $id: 'IssueSummary' },
 );

@@ -1,75 +1,124 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { daysLater, type Moment } from '../../core/clock.ts';
 import type { Tables } from '../../store/tables.ts';
+import { countLargest, type LargestGroups, sumCounts } from '../project-items/counts/groups.ts';
+import type { CountedSnapshot, Counts } from '../project-items/counts/kept-counts.ts';
+import { readPersonNames, readProjectNames } from '../project-items/counts/names.ts';
+import type { Countable } from '../project-items/counts/project-counts.ts';
+import { boundArrays } from '../project-items/counts/summary-size.ts';
 import { type IssueFilters, isOverdue, issueConditions, issueRows } from './queries.ts';
-import { ageBands, type IssueSummary, priorities, severities } from './schema.ts';
+import { ageBands, type IssueSummary, openStatuses, priorities, severities } from './schema.ts';
 
 /** Counts open issues by their fields. Groups without an order of their own come largest first. */
 export async function summarizeIssues(
-  db: Kysely<Tables>,
+  { db, counts }: Pick<CountedSnapshot, 'db'> & Partial<CountedSnapshot>,
   filters: IssueFilters,
   moment: Moment,
+  top: number,
+  shownFilters: unknown,
 ): Promise<IssueSummary> {
-  const matches = issueConditions(filters, moment);
-  const groups = await countGroups(db, matches, moment);
-  const sumOf = (some: readonly Group[]) => some.reduce((sum, { count }) => sum + count, 0);
-  const inOrder = <Field extends 'severity' | 'priority' | 'age', Value extends string>(
-    field: Field,
-    values: readonly Value[],
-  ) =>
-    values.map((value) => ({
-      [field]: value,
-      count: sumOf(groups.filter((group) => group[field] === value)),
-    })) as ({ [F in Field]: Value } & { count: number })[];
+  const kept = await counts?.(moment);
+  const { numbers, projects, assignees } = kept
+    ? await sumKept(db, kept, filters, moment, top)
+    : await countIssues(db, filters, moment, top);
+  const keys = await readProjectNames(db, projects.shown);
+  const names = await readPersonNames(db, assignees.shown);
+  const numberOf = (name: string) => numbers[name] ?? 0;
+  const arrays = boundArrays(shownFilters, {
+    by_project: { of: projects, rows: projects.shown.map(({ id, count }) => ({ ...keys(id), count })) },
+    by_assignee: {
+      of: assignees,
+      rows: assignees.shown.map(({ id, count }) => ({
+        assignee_user_id: id,
+        assignee_name: names(id),
+        count,
+      })),
+    },
+  });
   return {
-    total: sumOf(groups),
-    overdue: groups.reduce((sum, { overdue }) => sum + overdue, 0),
-    by_severity: inOrder('severity', severities),
-    by_priority: inOrder('priority', priorities),
-    by_age: inOrder('age', ageBands),
-    by_project: await countByProject(db, matches),
-    by_assignee: await countByAssignee(db, matches),
+    total: numberOf('total'),
+    overdue: numberOf('overdue'),
+    by_severity: severities.map((severity) => ({ severity, count: numberOf(`severity ${severity}`) })),
+    by_priority: priorities.map((priority) => ({ priority, count: numberOf(`priority ${priority}`) })),
+    by_age: ageBands.map((age) => ({ age, count: numberOf(`age ${age}`) })),
+    by_project: arrays.by_project,
+    by_project_rest: arrays.by_project_rest,
+    by_assignee: arrays.by_assignee,
+    by_assignee_rest: arrays.by_assignee_rest,
   };
 }
 
-type Group = { severity: string; priority: string; age: string; count: number; overdue: number };
+type IssueCounts = { numbers: Record<string, number>; projects: LargestGroups; assignees: LargestGroups };
 
-/** Counts by all fields with few distinct values in one query; the caller sums these counts for each field. */
-const countGroups = (db: Kysely<Tables>, matches: RawBuilder<boolean>, moment: Moment): Promise<Group[]> => {
-  const age = ageBand(moment);
-  return issueRows(db)
-    .where(matches)
-    .select(['issues.severity', 'issues.priority', age.as('age'), sql<number>`count(*)`.as('count')])
-    .select(sql<number>`count(case when ${isOverdue(moment)} then 1 end)`.as('overdue'))
-    .groupBy(['issues.severity', 'issues.priority', age])
-    .execute();
+const assignee = sql.ref<string | null>('issues.assignee_user_id');
+
+/** What is kept of each project. */
+export const countableIssues: Countable = {
+  table: 'issues',
+  kind: 'issue',
+  isCounted: sql`issues.open = 1`,
+  counter: 'open_issues',
+  conditions: countedConditions,
+  holder: assignee,
+  countsInactive: false,
+  value: undefined,
 };
 
-const countByProject = (db: Kysely<Tables>, matches: RawBuilder<boolean>) =>
-  db
-    .selectFrom(countBy(db, matches, sql.ref<string>('issues.project_id')).as('counted'))
-    .innerJoin('projects', 'projects.id', 'counted.id')
-    .select(['projects.id as project_id', 'projects.key as project_key', 'projects.name as project_name'])
-    .select('counted.count')
-    .orderBy('counted.count', 'desc')
-    .orderBy('projects.id')
-    .execute();
+function countedConditions(moment: Moment): Record<string, RawBuilder<boolean>> {
+  const age = ageBand(moment);
+  const valuesOf = (field: string, column: RawBuilder<unknown>, values: readonly string[]) =>
+    Object.fromEntries(
+      values.map((value) => [`${field} ${value}`, sql<boolean>`${column} = ${sql.lit(value)}`]),
+    );
+  return {
+    overdue: isOverdue(moment),
+    ...valuesOf('severity', sql.ref('issues.severity'), severities),
+    ...valuesOf('priority', sql.ref('issues.priority'), priorities),
+    ...valuesOf('age', age, ageBands),
+  };
+}
 
-const countByAssignee = (db: Kysely<Tables>, matches: RawBuilder<boolean>) =>
-  db
-    .selectFrom(countBy(db, matches, sql.ref<string | null>('issues.assignee_user_id')).as('counted'))
-    .leftJoin('people', 'people.user_id', 'counted.id')
-    .select(['counted.id as assignee_user_id', 'people.name as assignee_name', 'counted.count'])
-    .orderBy('counted.count', 'desc')
-    .orderBy(sql`counted.id nulls last`)
-    .execute();
+/** Whether the kept counts have all that a summary needs: those of open issues, of any projects. */
+export function isKept(filters: IssueFilters): boolean {
+  const { project, project_status, archived, status = [], ...others } = filters;
+  return new Set(status).size === openStatuses.length && Object.keys(others).length === 0;
+}
 
-/** Counts by id alone. The caller joins the names to the counts, which are fewer than the issues. */
-const countBy = <Id>(db: Kysely<Tables>, matches: RawBuilder<boolean>, id: RawBuilder<Id>) =>
-  issueRows(db)
-    .where(matches)
-    .select([id.as('id'), sql<number>`count(*)`.as('count')])
-    .groupBy(id);
+async function sumKept(
+  db: Kysely<Tables>,
+  kept: Counts,
+  { status, ...filters }: IssueFilters,
+  moment: Moment,
+  top: number,
+): Promise<IssueCounts> {
+  const { numbers, projects, holders } = await sumCounts(db, kept, filters, top);
+  const names = ['total', ...Object.keys(countedConditions(moment))];
+  return {
+    numbers: Object.fromEntries(names.map((name, i) => [name, numbers[i] ?? 0])),
+    projects,
+    assignees: holders,
+  };
+}
+
+async function countIssues(
+  db: Kysely<Tables>,
+  filters: IssueFilters,
+  moment: Moment,
+  top: number,
+): Promise<IssueCounts> {
+  const rows = () => issueRows(db).where(issueConditions(filters, moment));
+  const numbers = await rows()
+    .select(sql<number>`count(*)`.as('total'))
+    .select(
+      Object.entries(countedConditions(moment)).map(([name, condition]) =>
+        sql<number>`count(case when ${condition} then 1 end)`.as(name),
+      ),
+    )
+    .executeTakeFirstOrThrow();
+  const { projects } = await countLargest(db, rows(), { projects: sql.ref('issues.project_id') }, top);
+  const { assignees } = await countLargest(db, rows(), { assignees: assignee }, top);
+  return { numbers, projects, assignees };
+}
 
 const ageBand = ({ today }: Moment) => {
   const since = (days: number) => daysLater(today, -days);

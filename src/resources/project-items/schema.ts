@@ -1,6 +1,17 @@
 import { Type } from 'typebox';
 import { idPattern } from '../../core/ids.ts';
-import { Id, Line, ManyOf, OneOf, OrNull, PersonRef, parameterScope, Time } from '../../core/schemas.ts';
+import {
+  Count,
+  Id,
+  Line,
+  ManyOf,
+  OneOf,
+  OrNull,
+  PersonRef,
+  parameterScope,
+  Strict,
+  Time,
+} from '../../core/schemas.ts';
 import { withArticle } from '../../core/text.ts';
 
 /** A risk, issue or task in a path. */
@@ -60,3 +71,21 @@ export const commonFilters = {
       'What `q` searches: keys and `titles` (default), or `all`, with descriptions, which takes longer.',
   }),
 };
+
+/** The parameter of summaries that bounds their arrays. */
+export const summaryParameters = {
+  top: Type.Integer({
+    minimum: 1,
+    maximum: 200,
+    default: 20,
+    description:
+      'How many groups an array contains at most, the largest first. With long names it may contain fewer, because a ' +
+      'summary is at most 64 kB long.',
+  }),
+};
+
+/** What an array of a summary leaves out. */
+export const Rest = Strict(
+  { groups: Count, count: Count },
+  { description: 'The number of the other groups, and the sum of their counts.' },
+);

@@ -14,8 +14,10 @@ import { sendSummary } from '../../lists/send-list.ts';
 import { resolveFilters } from '../filters.ts';
 import { Issue } from '../issues/schema.ts';
 import { listRoute, type ParsedQuery } from '../list-route.ts';
+import { keepCounts } from '../project-items/counts/kept-counts.ts';
 import { projectItemRoutes } from '../project-items/item-routes.ts';
 import { sortsOf } from '../project-items/order.ts';
+import { summaryParameters } from '../project-items/schema.ts';
 import { lockProjectFirst } from '../projects/lock.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { riskImport } from './import.ts';
@@ -51,7 +53,14 @@ import {
   RiskRef,
   riskFilters,
 } from './schema.ts';
-import { getRiskHeatmap, RiskHeatmap, RiskSummary, summarizeRisks } from './summaries.ts';
+import {
+  countableRisks,
+  getRiskHeatmap,
+  isKept,
+  RiskHeatmap,
+  RiskSummary,
+  summarizeRisks,
+} from './summaries.ts';
 
 /** What the lists of all risks and of a project's risks have in common. */
 const ranked = {
@@ -66,6 +75,7 @@ const ranked = {
 };
 
 export function riskRoutes(app: App): void {
+  const counts = keepCounts(countableRisks);
   listRoute(app, {
     url: '/v1/risks',
     access: 'projects.read',
@@ -81,25 +91,47 @@ export function riskRoutes(app: App): void {
     list: listRegister,
   });
 
-  for (const { url, operationId, summary, result, summarize } of registerSummaries) {
-    app.get(
-      url,
-      {
-        config: { access: 'projects.read' },
-        schema: {
-          operationId,
-          summary,
-          tags: ['risks'],
-          querystring: Strict(optional({ ...riskFilters, as_of: historicalFilters.as_of })),
-          response: { 200: SummaryOf(result) },
-        },
+  app.get(
+    '/v1/risks/summary',
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: 'summarizeRisks',
+        summary: 'Count risks by level, status, category, project, owner and check',
+        tags: ['risks'],
+        querystring: Strict(
+          optional({ ...riskFilters, as_of: historicalFilters.as_of, ...summaryParameters }),
+        ),
+        response: { 200: SummaryOf(RiskSummary) },
       },
-      async (request, reply) => {
-        const { register } = await parseRegister(request, request.query);
-        return sendSummary(request, reply, riskTables, (db) => summarize(db, register));
+    },
+    async (request, reply) => {
+      const { top = 20, ...shown } = request.query;
+      const { register } = await parseRegister(request, shown);
+      const open = isKept(register) ? () => counts.open(request.database) : undefined;
+      return sendSummary(request, reply, { reads: riskTables, filters: shown, open }, (snapshot) =>
+        summarizeRisks(snapshot, register, top, shown),
+      );
+    },
+  );
+
+  app.get(
+    '/v1/risks/heatmap',
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: 'getRiskHeatmap',
+        summary: 'Count risks in 25 cells of probability and impact',
+        tags: ['risks'],
+        querystring: Strict(optional({ ...riskFilters, as_of: historicalFilters.as_of })),
+        response: { 200: SummaryOf(RiskHeatmap) },
       },
-    );
-  }
+    },
+    async (request, reply) => {
+      const { register } = await parseRegister(request, request.query);
+      return sendSummary(request, reply, { reads: riskTables }, ({ db }) => getRiskHeatmap(db, register));
+    },
+  );
 
   app.get(
     '/v1/risks/trend',
@@ -123,7 +155,9 @@ export function riskRoutes(app: App): void {
       const isIncluded = includedSince(period.from, moment);
       const register = { filters: await resolveFilters(request, filters, isIncluded), moment };
       const shown = { ...query, ...period };
-      return sendSummary(request, reply, riskTables, (db) => getRiskTrend(db, register, period), shown);
+      return sendSummary(request, reply, { reads: riskTables, filters: shown }, ({ db }) =>
+        getRiskTrend(db, register, period),
+      );
     },
   );
 
@@ -221,23 +255,6 @@ export function riskRoutes(app: App): void {
       }),
   );
 }
-
-const registerSummaries = [
-  {
-    url: '/v1/risks/summary',
-    operationId: 'summarizeRisks',
-    summary: 'Count risks by level, status, category, project, owner and check',
-    result: RiskSummary,
-    summarize: summarizeRisks,
-  },
-  {
-    url: '/v1/risks/heatmap',
-    operationId: 'getRiskHeatmap',
-    summary: 'Count risks in 25 cells of probability and impact',
-    result: RiskHeatmap,
-    summarize: getRiskHeatmap,
-  },
-];
 
 async function listRegister(
   request: FastifyRequest,

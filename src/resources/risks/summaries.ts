@@ -1,9 +1,22 @@
-import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Static, Type } from 'typebox';
+import type { Moment } from '../../core/clock.ts';
 import { Count, Id, Line, OneOf, OrNull, Rating, Strict } from '../../core/schemas.ts';
 import { jsonItems, notIndexed } from '../../database/sql/functions.ts';
 import type { RowsQuery } from '../../lists/list.ts';
 import type { Tables } from '../../store/tables.ts';
+import {
+  countLargest,
+  type LargestGroups,
+  ownerKey,
+  ownerOf,
+  sumCounts,
+} from '../project-items/counts/groups.ts';
+import type { CountedSnapshot, Counts } from '../project-items/counts/kept-counts.ts';
+import { readOwnerNames, readProjectNames } from '../project-items/counts/names.ts';
+import type { Countable } from '../project-items/counts/project-counts.ts';
+import { boundArrays } from '../project-items/counts/summary-size.ts';
+import { Rest } from '../project-items/schema.ts';
 import {
   endOfRegister,
   isDefault,
@@ -26,9 +39,11 @@ export const RiskSummary = Strict(
     by_level: Type.Array(Strict({ level: OneOf(levels.map(({ level }) => level)), count: Count })),
     by_status: Type.Array(Strict({ status: OneOf(riskStatuses), count: Count })),
     by_category: Type.Array(Strict({ category: OrNull(Line()), count: Count })),
+    by_category_rest: Rest,
     by_project: Type.Array(
       Strict({ project_id: Id('project'), project_key: Type.String(), project_name: Line(), count: Count }),
     ),
+    by_project_rest: Rest,
     by_owner: Type.Array(
       Strict({
         owner_user_id: OrNull(Id('person')),
@@ -37,6 +52,7 @@ export const RiskSummary = Strict(
         count: Count,
       }),
     ),
+    by_owner_rest: Rest,
     by_check: Type.Array(Strict({ check: OneOf(checks), count: Count })),
   },
   { $id: 'RiskSummary' },
@@ -55,107 +71,127 @@ export const RiskHeatmap = Type.Array(
 );
 export type RiskHeatmap = Static<typeof RiskHeatmap>;
 
-/**
- * Counts the risks of a register by their fields. Groups without an order of their own come largest first. Values that are
- * known before are counted in one pass without grouping, for which SQLite would sort all rows; names are joined to counts,
- * not to risks.
- */
-export async function summarizeRisks(db: Kysely<Tables>, register: Register): Promise<RiskSummary> {
-  const owners = await countOwners(db, register);
-  const groups = await countProjectsAndCategories(db, register);
-  const projects = new Map(groups.map((group) => [group.id, group]));
-  const counts = { ...(await countKnownValues(db, register)), ...ownerChecks(owners) };
+/** Counts the risks of a register by their fields. Groups without an order of their own come largest first. */
+export async function summarizeRisks(
+  { db, counts }: Pick<CountedSnapshot, 'db'> & Partial<CountedSnapshot>,
+  register: Register,
+  top: number,
+  shownFilters: unknown,
+): Promise<RiskSummary> {
+  const kept = await counts?.(register.moment);
+  const { numbers, projects, owners, categories } = kept
+    ? await sumKept(db, kept, register, top)
+    : await countRisks(db, register, top);
+  const keys = await readProjectNames(db, projects.shown);
+  const names = await readOwnerNames(db, owners.shown);
+  const arrays = boundArrays(shownFilters, {
+    by_category: { of: categories, rows: categories.shown.map(({ id, count }) => ({ category: id, count })) },
+    by_project: { of: projects, rows: projects.shown.map(({ id, count }) => ({ ...keys(id), count })) },
+    by_owner: {
+      of: owners,
+      rows: owners.shown.map(({ id, count }) => ({ ...ownerOf(id), owner_name: names(id), count })),
+    },
+  });
   return {
-    total: counts.total,
-    unassessed: counts.unassessed,
-    by_level: [...levels].reverse().map(({ level }) => ({ level, count: counts[level] })),
+    total: numbers.total,
+    unassessed: numbers.unassessed,
+    by_level: [...levels].reverse().map(({ level }) => ({ level, count: numbers[level] })),
     by_status: riskStatuses
-      .map((status) => ({ status, count: counts[status] }))
+      .map((status) => ({ status, count: numbers[status] }))
       .filter(({ count }) => count > 0)
       .sort((a, b) => b.count - a.count || (a.status < b.status ? -1 : 1)),
-    by_category: sumBy(groups, ({ category }) => category).map(([category, count]) => ({ category, count })),
-    by_project: sumBy(groups, ({ id }) => id).map(([project_id, count]) => {
-      const { key, name } = projects.get(project_id) ?? { key: '', name: '' };
-      return { project_id, project_key: key, project_name: name, count };
-    }),
-    by_owner: owners.map(({ active, is_inactive, ...owner }) => owner),
-    by_check: checks.map((check) => ({ check, count: counts[check] })),
+    by_category: arrays.by_category,
+    by_category_rest: arrays.by_category_rest,
+    by_project: arrays.by_project,
+    by_project_rest: arrays.by_project_rest,
+    by_owner: arrays.by_owner,
+    by_owner_rest: arrays.by_owner_rest,
+    by_check: checks.map((check) => ({ check, count: numbers[check] })),
   };
 }
 
 type KnownValue = 'total' | (typeof levels)[number]['level'] | (typeof riskStatuses)[number] | Check;
 
-async function countKnownValues(db: Kysely<Tables>, register: Register): Promise<Record<KnownValue, number>> {
-  const appetite = sql.ref('project.appetite');
-  const { unowned, owner_inactive, ...conditions } = checkConditions(momentOfRegister(register), {
-    appetite,
+type RiskCounts = {
+  numbers: Record<KnownValue, number>;
+  projects: LargestGroups;
+  owners: LargestGroups;
+  categories: LargestGroups;
+};
+
+/** What is counted without grouping, for which SQLite would sort all rows. `owner_inactive` needs the owners. */
+function countedConditions(moment: Moment): Record<string, RawBuilder<boolean>> {
+  const { owner_inactive, ...conditions } = checkConditions(moment, {
+    appetite: sql.ref('project.appetite'),
   });
-  const counted = {
+  return {
     ...Object.fromEntries(levels.map(({ level }) => [level, sql<boolean>`risks.level = ${sql.lit(level)}`])),
     ...Object.fromEntries(
       riskStatuses.map((status) => [status, sql<boolean>`risks.status = ${sql.lit(status)}`]),
     ),
     ...conditions,
   };
-  return countedRows(db, register)
-    .innerJoin('projects as project', 'project.id', 'risks.project_id')
-    .select(sql<number>`count(*)`.as('total'))
-    .select(
-      Object.entries(counted).map(([name, condition]) =>
-        sql<number>`count(case when ${condition} then 1 end)`.as(name),
-      ),
-    )
-    .executeTakeFirstOrThrow() as Promise<Record<KnownValue, number>>;
 }
 
-/** The checks that depend only on the owner. They flag active risks. */
-function ownerChecks(owners: Awaited<ReturnType<typeof countOwners>>) {
-  const sumOf = (isFlagged: (owner: (typeof owners)[number]) => boolean) =>
-    owners.filter(isFlagged).reduce((sum, { active }) => sum + active, 0);
+const owner = ownerKey('risks');
+const category = sql.ref<string | null>('risks.category');
+
+/** What is kept of each project. */
+export const countableRisks: Countable = {
+  table: 'risks',
+  kind: 'risk',
+  isCounted: sql`risks.active = 1`,
+  counter: 'active_risks',
+  conditions: countedConditions,
+  holder: owner,
+  countsInactive: true,
+  value: category,
+};
+
+/** Whether the kept counts have all that a summary needs: those of active risks, of any projects. */
+export function isKept({ filters, as_of }: Register): boolean {
+  const { project, project_status, archived, status, ...others } = filters;
+  return as_of === undefined && String(status) === 'active' && Object.keys(others).length === 0;
+}
+
+async function sumKept(
+  db: Kysely<Tables>,
+  kept: Counts,
+  { filters: { status, ...filters }, moment }: Register,
+  top: number,
+): Promise<RiskCounts> {
+  const { numbers, inactive, projects, holders, values } = await sumCounts(db, kept, filters, top);
+  const names = ['total', ...Object.keys(countedConditions(moment))];
+  const counted = Object.fromEntries(names.map((name, i) => [name, numbers[i] ?? 0]));
   return {
-    unowned: sumOf(({ owner_user_id, owner_group_id }) => owner_user_id === null && owner_group_id === null),
-    owner_inactive: sumOf(({ is_inactive }) => is_inactive === 1),
+    numbers: { ...counted, owner_inactive: inactive } as RiskCounts['numbers'],
+    projects,
+    owners: holders,
+    categories: values,
   };
 }
 
-const countOwners = (db: Kysely<Tables>, register: Register) =>
-  db
-    .selectFrom(
-      countBy(db, register, ['owner_user_id', 'owner_group_id'])
-        .select(sql<number>`sum(risks.active)`.as('active'))
-        .as('counted'),
+async function countRisks(db: Kysely<Tables>, register: Register, top: number): Promise<RiskCounts> {
+  const rows = () => countedRows(db, register);
+  const { owners } = await countLargest(db, rows(), { owners: owner }, top);
+  const columns = { projects: sql.ref<string>('risks.project_id'), categories: category };
+  const { projects, categories } = await countLargest(db, rows(), columns, top);
+  const conditions = {
+    ...countedConditions(momentOfRegister(register)),
+    // Reads the inactive people once, not the owner of each risk.
+    owner_inactive: sql<boolean>`(risks.active = 1
+      and risks.owner_user_id in (select people.user_id from people where people.status = 'inactive'))`,
+  };
+  const numbers = await rows()
+    .innerJoin('projects as project', 'project.id', 'risks.project_id')
+    .select(sql<number>`count(*)`.as('total'))
+    .select(
+      Object.entries(conditions).map(([name, condition]) =>
+        sql<number>`count(case when ${condition} then 1 end)`.as(name),
+      ),
     )
-    .leftJoin('people as owner', 'owner.user_id', 'counted.owner_user_id')
-    .leftJoin('groups as owner_group', 'owner_group.id', 'counted.owner_group_id')
-    .select(['counted.owner_user_id', 'counted.owner_group_id'])
-    .select(sql<string | null>`coalesce(owner.name, owner_group.name)`.as('owner_name'))
-    .select(sql<number>`case owner.status when 'inactive' then 1 else 0 end`.as('is_inactive'))
-    .select(['counted.count', 'counted.active'])
-    .orderBy('counted.count', 'desc')
-    .orderBy(sql`counted.owner_user_id nulls last, counted.owner_group_id nulls last`)
-    .execute();
-
-/** Counts by two fields at once, because each count reads all risks. */
-const countProjectsAndCategories = (db: Kysely<Tables>, register: Register) =>
-  db
-    .selectFrom(countBy(db, register, ['project_id', 'category']).as('counted'))
-    .innerJoin('projects', 'projects.id', 'counted.project_id')
-    .select(['projects.id', 'projects.key', 'projects.name', 'counted.category', 'counted.count'])
-    .execute();
-
-/** Sums the counts of each value. Sorts like the database: largest count first, then texts by bytes, null last. */
-function sumBy<Row extends { count: number }, Value extends string | null>(
-  rows: Row[],
-  pick: (row: Row) => Value,
-) {
-  const counts = new Map<Value, number>();
-  for (const row of rows) counts.set(pick(row), (counts.get(pick(row)) ?? 0) + row.count);
-  return [...counts].sort(([a, countOfA], [b, countOfB]) => {
-    if (countOfA !== countOfB || a === null || b === null) {
-      return countOfB - countOfA || Number(a === null) - Number(b === null);
-    }
-    return Buffer.compare(Buffer.from(a), Buffer.from(b));
-  });
+    .executeTakeFirstOrThrow();
+  return { numbers: numbers as RiskCounts['numbers'], projects, owners, categories };
 }
 
 /** Counts the risks in each of the 25 cells of probability and impact, with the top risks of each cell. */
@@ -224,19 +260,6 @@ export async function countRanges(
   const counts = new Map(rows.map(({ end, count }) => [end, Number(count)]));
   return ranges.map(({ to }) => counts.get(to) ?? 0);
 }
-
-type Counted<Column extends string> = { count: number } & Record<Column, string | null>;
-
-/** Counts the risks of a register by the values of some columns, largest count first. */
-const countBy = <Column extends string>(db: Kysely<Tables>, register: Register, columns: readonly Column[]) =>
-  countedRows(db, register)
-    .select(columns.map((column) => sql.ref(`risks.${column}`).as(column)))
-    .select(sql<number>`count(*)`.as('count'))
-    .groupBy(columns.map((column) => notIndexed(sql.ref(`risks.${column}`)))) as SelectQueryBuilder<
-    Tables,
-    never,
-    Counted<Column>
-  >;
 
 async function topOfCell(db: Kysely<Tables>, register: Register, cell: string): Promise<string[]> {
   const rows = await registerRows(db, register)

@@ -8,7 +8,6 @@ import {
   type RawBuilder,
   type SelectQueryBuilder,
   TableNode,
-  type Transaction,
   UpdateQueryNode,
 } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
@@ -81,11 +80,14 @@ export const trackerOf = (db: Kysely<Tables>): ChangeTracker | undefined =>
 /** Whatever depends on who may do what is read again, on every instance, although no row of `access` may have changed. */
 export const touchAccess = (db: Kysely<Tables>): void => void trackerOf(db)?.tables.add('access');
 
-/** The same transaction without the limit to projects, for rules that concern the whole organization. */
-export function withoutProjectScope(db: Transaction<Tables>): Transaction<Tables> {
+/**
+ * The same transaction or snapshot without the limit to projects, for rules that concern the whole organization and for
+ * counts that all keys share.
+ */
+export function withoutProjectScope<Db extends Kysely<Tables>>(db: Db): Db {
   const tracker = trackerOf(db);
   const unlimited = db.withoutPlugins();
-  return tracker ? unlimited.withPlugin(tracker) : unlimited;
+  return (tracker ? unlimited.withPlugin(tracker) : unlimited) as Db;
 }
 
 /** Returns the table that a statement changes; undefined if it only reads. */

@@ -193,14 +193,11 @@ async function readChanges(period: Period): Promise<RiskChanges> {
     return { changed, isComplete: changed.length < data.length || !page.has_more };
   };
   const earlier = { ...inProjects(period), as_of: since, status: ['all' as const] };
-  const [active, ended, summary] = await Promise.all([
-    read(['active']),
-    read(['materialized', 'closed']),
-    dataOrThrow(api.GET('/v1/risks/summary', { params: { query: earlier } })),
-  ]);
-  const earlierProjects = new Set(summary.data.by_project.map(({ project_id }) => project_id));
+  const [active, ended] = await Promise.all([read(['active']), read(['materialized', 'closed'])]);
+  const changed = [...active.changed, ...ended.changed];
+  const earlierProjects = await projectsOf(earlier, new Set(changed.map(({ project_id }) => project_id)));
   return {
-    ...classifyChanges([...active.changed, ...ended.changed], (risk) => {
+    ...classifyChanges(changed, (risk) => {
       if (risk.created_at >= start) return 'new';
       if (!earlierProjects.has(risk.project_id)) return 'absent';
       const hadRank = typeof risk.movement?.rank_then === 'number';
@@ -208,6 +205,34 @@ async function readChanges(period: Period): Promise<RiskChanges> {
     }),
     isComplete: active.isComplete && ended.isComplete,
   };
+}
+
+/**
+ * Which of these projects have a risk in a register. A summary contains only the largest projects, so it is asked for the
+ * others by name.
+ */
+async function projectsOf(register: RiskQuery, ids: ReadonlySet<string>): Promise<Set<string>> {
+  const read = async (project?: string[]) => {
+    const query = { ...register, ...(project && { project }), top: 200 };
+    const { by_project, by_project_rest } = (
+      await dataOrThrow(api.GET('/v1/risks/summary', { params: { query } }))
+    ).data;
+    for (const { project_id } of by_project) found.add(project_id);
+    return by_project_rest.groups === 0;
+  };
+  const found = new Set<string>();
+  if (await read()) return found;
+  const [known = ''] = found;
+  const readNamed = async (named: string[]): Promise<void> => {
+    // With one that is in the register, because the service rejects a filter that names only archived projects.
+    if (named.length === 0 || (await read([known, ...named])) || named.length === 1) return;
+    const half = Math.ceil(named.length / 2);
+    await readNamed(named.slice(0, half));
+    await readNamed(named.slice(half));
+  };
+  const others = [...ids].filter((id) => !found.has(id));
+  for (let start = 0; start < others.length; start += 100) await readNamed(others.slice(start, start + 100));
+  return found;
 }
 
 export const useRaisedIssues = (period: Period, limit: number) =>

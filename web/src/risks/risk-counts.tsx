@@ -5,7 +5,7 @@ import { Bars } from '../components/bars.tsx';
 import { Button } from '../components/button.tsx';
 import type { Filters } from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { pluralize } from '../format.ts';
+import { formatNumber, pluralize } from '../format.ts';
 import { readSummary } from './queries.ts';
 
 const maxShown = 8;
@@ -32,18 +32,20 @@ export function RiskCounts({ filters }: { filters: Filters }) {
 function Counts({ filters: { sort, ...filters } }: { filters: Filters }) {
   const query = useQuery({
     queryKey: ['risks', 'summary', filters],
-    queryFn: () => readSummary(filters),
+    queryFn: () => readSummary({ ...filters, top: '200' }),
   });
   const hrefOf = (more: Filters) => `/risks?${new URLSearchParams({ ...filters, ...more })}`;
   return (
     <Loaded query={query}>
-      {({ data: { by_category, by_owner } }) => (
+      {({ data: { by_category, by_category_rest, by_owner, by_owner_rest } }) => (
         <>
           <h2>Category</h2>
           <TopBars
             bars={by_category.flatMap(({ category, count }) =>
               category === null ? [] : [{ label: category, count, href: hrefOf({ category }) }],
             )}
+            rest={pluralize(by_category_rest.groups, 'other category', 'other categories')}
+            restCount={by_category_rest.count}
           />
           <h2>Owner</h2>
           <TopBars
@@ -52,6 +54,8 @@ function Counts({ filters: { sort, ...filters } }: { filters: Filters }) {
               count: owner.count,
               href: hrefOf(ownerFilter(owner)),
             }))}
+            rest={pluralize(by_owner_rest.groups, 'other owner')}
+            restCount={by_owner_rest.count}
           />
         </>
       )}
@@ -62,16 +66,33 @@ function Counts({ filters: { sort, ...filters } }: { filters: Filters }) {
 const ownerFilter = ({ owner_user_id, owner_group_id }: RiskSummary['by_owner'][number]): Filters =>
   owner_user_id ? { owner_user_id } : owner_group_id ? { owner_group_id } : { unowned: 'true' };
 
-function TopBars({ bars }: { bars: { label: string; count: number; href: string }[] }) {
+type TopBarsProps = {
+  bars: { label: string; count: number; href: string }[];
+  /** How many groups the summary leaves out, in words, and how many risks they have. */
+  rest: string;
+  restCount: number;
+};
+
+function TopBars({ bars, rest, restCount }: TopBarsProps) {
   const [isWhole, setWhole] = useState(false);
   if (bars.length === 0) return <p className="quiet">None</p>;
   const most = bars.toSorted((one, other) => other.count - one.count);
+  const isBounded = restCount > 0;
   return (
     <>
       <Bars bars={isWhole ? most : most.slice(0, maxShown)} />
+      {isBounded && (isWhole || most.length <= maxShown) && (
+        <p className="quiet">
+          and {rest} with {pluralize(restCount, 'risk')}
+        </p>
+      )}
       {most.length > maxShown && (
         <Button small plain onPress={() => setWhole(!isWhole)}>
-          {isWhole ? 'Show fewer' : `Show ${pluralize(most.length - maxShown, 'other')}`}
+          {isWhole
+            ? 'Show fewer'
+            : isBounded
+              ? `Show the next ${formatNumber(most.length - maxShown)}`
+              : `Show ${pluralize(most.length - maxShown, 'other')}`}
         </Button>
       )}
     </>

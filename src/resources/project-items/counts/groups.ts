@@ -1,0 +1,181 @@
+import { setImmediate } from 'node:timers/promises';
+import { type Kysely, type QueryCreator, type RawBuilder, sql } from 'kysely';
+import { notIndexed } from '../../../database/sql/functions.ts';
+import { allOf } from '../../../lists/filters.ts';
+import type { RowsQuery } from '../../../lists/list.ts';
+import type { Tables } from '../../../store/tables.ts';
+import { type AcrossProjects, projectConditions } from '../../projects/queries.ts';
+import type { Counts } from './kept-counts.ts';
+import type { Names } from './project-counts.ts';
+
+/** A value with the number of items that have it. */
+export type Group = { id: string | null; count: number };
+
+/** The largest groups, and the number and the sum of all. */
+export type LargestGroups = { shown: Group[]; groups: number; count: number };
+
+/** The holder of a group comes after the people: see `ownerOf`. */
+const groupMark = '~';
+
+/** The person or group that owns an item, as one text. Its order is that of the summaries: people, then groups. */
+export const ownerKey = (table: string) =>
+  sql<
+    string | null
+  >`coalesce(${sql.ref(`${table}.owner_user_id`)}, ${sql.lit(groupMark)} || ${sql.ref(`${table}.owner_group_id`)})`;
+
+/** The columns of an owner. */
+export const ownerOf = (key: string | null) =>
+  key?.startsWith(groupMark)
+    ? { owner_user_id: null, owner_group_id: key.slice(groupMark.length) }
+    : { owner_user_id: key, owner_group_id: null };
+
+/**
+ * Counts rows by some columns at once, because each count reads all rows. Only the largest groups of each column leave the
+ * database: the largest first, then by id, null last.
+ */
+export async function countLargest<Column extends string>(
+  db: Kysely<Tables>,
+  rows: RowsQuery,
+  columns: Record<Column, RawBuilder<string | null>>,
+  top: number,
+): Promise<Record<Column, LargestGroups>> {
+  const names = Object.keys(columns) as Column[];
+  const counted = rows
+    .select(names.map((name) => columns[name].as(name)))
+    .select(sql<number>`count(*)`.as('count'))
+    .groupBy(names.map((name) => sql`${notIndexed(columns[name])}`));
+  // biome-ignore lint/suspicious/noExplicitAny: the names of the expressions depend on the columns
+  let query: QueryCreator<any> = db.with(
+    (cte) => cte('counted').materialized(),
+    () => counted,
+  );
+  for (const name of names) {
+    const column = sql.ref(name);
+    const ofColumn =
+      names.length === 1
+        ? sql<Record<string, unknown>>`(select ${column} as id, count from counted)`
+        : sql<
+            Record<string, unknown>
+          >`(select ${column} as id, cast(sum(count) as bigint) as count from counted group by ${column})`;
+    query = query.with(
+      (cte) => cte(`by_${name}` as string).materialized(),
+      () => ofColumn,
+    );
+  }
+  const largest = names.map((name) => {
+    const table = sql.table(`by_${name}`);
+    return sql`select ${sql.lit(name)} as name, shown.id, shown.count,
+      (select count(*) from ${table}) as groups, (select cast(sum(count) as bigint) from ${table}) as total
+      from (select id, count from ${table} order by count desc, id nulls last limit ${sql.lit(top)}) as shown`;
+  });
+  const found = (await query
+    .selectFrom(sql`(${sql.join(largest, sql` union all `)})`.as('largest'))
+    .selectAll()
+    .execute()) as (Group & { name: Column; groups: number; total: number })[];
+  const groupsOf = (name: Column): LargestGroups => {
+    const ofColumn = found.filter((row) => row.name === name);
+    const shown = ofColumn.map(({ id, count }) => ({ id, count })).sort(largestFirst);
+    return { shown, groups: ofColumn[0]?.groups ?? 0, count: ofColumn[0]?.total ?? 0 };
+  };
+  return Object.fromEntries(names.map((name) => [name, groupsOf(name)])) as Record<Column, LargestGroups>;
+}
+
+const maxTurnMs = 5;
+
+/** Sums kept counts over the projects that the key sees and the filters choose. */
+export async function sumCounts(
+  db: Kysely<Tables>,
+  counts: Counts,
+  filters: AcrossProjects,
+  top: number,
+): Promise<{
+  numbers: number[];
+  inactive: number;
+  projects: LargestGroups;
+  holders: LargestGroups;
+  values: LargestGroups;
+}> {
+  const { names, isInactive } = counts;
+  const numbers: number[] = [];
+  const projects: Group[] = [];
+  const holders = new Uint32Array(names.holders.texts.length);
+  const values = new Uint32Array(names.values.texts.length);
+  let start = performance.now();
+  for (const id of await chosenProjects(db, filters)) {
+    const project = counts.projects.get(id);
+    if (!project) continue;
+    project.numbers.forEach((count, i) => {
+      numbers[i] = (numbers[i] ?? 0) + count;
+    });
+    projects.push({ id, count: project.numbers[0] ?? 0 });
+    addPairs(holders, project.holders);
+    addPairs(values, project.values);
+    if (performance.now() - start < maxTurnMs) continue;
+    await setImmediate();
+    start = performance.now();
+  }
+  let inactive = 0;
+  isInactive.forEach((flag, number) => {
+    inactive += flag * (holders[number] ?? 0);
+  });
+  return {
+    numbers,
+    inactive,
+    projects: largestOf(projects, top),
+    holders: largestOf(groupsOf(names.holders, holders), top),
+    values: largestOf(groupsOf(names.values, values), top),
+  };
+}
+
+/** The ids as one text: there may be thousands. */
+async function chosenProjects(db: Kysely<Tables>, filters: AcrossProjects): Promise<string[]> {
+  const { ids } = await db
+    .selectFrom('projects')
+    .select(sql<string | null>`string_agg(projects.id, ',')`.as('ids'))
+    .where(allOf(filters, projectConditions('projects.id')))
+    .executeTakeFirstOrThrow();
+  return ids?.split(',') ?? [];
+}
+
+function addPairs(sums: Uint32Array, pairs: Uint32Array): void {
+  for (let i = 0; i < pairs.length; i += 2) (sums[pairs[i] as number] as number) += pairs[i + 1] as number;
+}
+
+function* groupsOf({ texts }: Names, counts: Uint32Array): Generator<Group> {
+  for (let number = 0; number < counts.length; number++) {
+    const count = counts[number] as number;
+    if (count > 0) yield { id: texts[number] ?? null, count };
+  }
+}
+
+/** Selects the largest groups without sorting all of them. */
+function largestOf(all: Iterable<Group>, top: number): LargestGroups {
+  let shown: Group[] = [];
+  let last: Group | undefined;
+  let [groups, count] = [0, 0];
+  for (const group of all) {
+    groups++;
+    count += group.count;
+    if (last && largestFirst(group, last) > 0) continue;
+    shown.push(group);
+    if (shown.length < 2 * top + 100) continue;
+    shown = shown.sort(largestFirst).slice(0, top);
+    last = shown.at(-1);
+  }
+  return { shown: shown.sort(largestFirst).slice(0, top), groups, count };
+}
+
+/** Sorts like the database: largest count first, then texts by bytes, null last. */
+function largestFirst(a: Group, b: Group): number {
+  if (a.count !== b.count || a.id === null || b.id === null)
+    return b.count - a.count || Number(a.id === null) - Number(b.id === null);
+  return compareBytes(a.id, b.id);
+}
+
+/** Compares texts by their bytes in UTF-8. JavaScript puts surrogates, which are the largest code points, before some. */
+function compareBytes(a: string, b: string): number {
+  if (hasLargeCode.test(a) && hasLargeCode.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+const hasLargeCode = /[\ud800-\uffff]/;
