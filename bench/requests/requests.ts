@@ -61,6 +61,7 @@ const values: Record<string, string[]> = {
   impact: ['5'],
   as_of: ['2026-10-14'],
   since: [],
+  top: ['200'],
   due_before: ['2026-10-12'],
   due_after: ['2027-09-26'],
   review_before: ['2026-10-12'],

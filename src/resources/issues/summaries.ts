@@ -6,6 +6,7 @@ import type { CountedSnapshot, Counts } from '../project-items/counts/kept-count
 import { readPersonNames, readProjectNames } from '../project-items/counts/names.ts';
 import type { Countable } from '../project-items/counts/project-counts.ts';
 import { boundArrays } from '../project-items/counts/summary-size.ts';
+import { isNarrow, scanOf } from '../project-items/order.ts';
 import { type IssueFilters, isOverdue, issueConditions, issueRows } from './queries.ts';
 import { ageBands, type IssueSummary, openStatuses, priorities, severities } from './schema.ts';
 
@@ -106,7 +107,8 @@ async function countIssues(
   moment: Moment,
   top: number,
 ): Promise<IssueCounts> {
-  const rows = () => issueRows(db).where(issueConditions(filters, moment));
+  const from = isNarrow(filters) ? issueRows : scanOf('issues');
+  const rows = () => from(db).where(issueConditions(filters, moment));
   const numbers = await rows()
     .select(sql<number>`count(*)`.as('total'))
     .select(

@@ -45,7 +45,7 @@ export const findItems = (
   return { id, idFrom, scan: scanOf(table), walksOrder: isBroad && Object.keys(rest).length === 0 };
 };
 
-const scanOf =
+export const scanOf =
   (table: ItemTable) =>
   (db: Kysely<Tables>): RowsQuery =>
     (db.selectFrom('projects') as RowsQuery)

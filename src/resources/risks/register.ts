@@ -33,7 +33,7 @@ import {
 import { joinOwner } from '../project-items/people.ts';
 import { type AcrossProjects, isArchived, projectConditions } from '../projects/queries.ts';
 import { checkConditions, checksOfRisk } from './rules/checks.ts';
-import { hasLevel, isUnassessed, maxScore, scoresBetween } from './rules/ranking.ts';
+import { isUnassessed, maxScore, scoresBetween } from './rules/ranking.ts';
 import { rejectImpossibleScores } from './rules/scoring.ts';
 import {
   activeStatuses,
@@ -231,7 +231,7 @@ export function riskConditions(register: Register, active: Expression<unknown> =
     ...projectConditions('risks.project_id'),
     ...(as_of && { archived: wasArchived(endOf(as_of, moment)) }),
     status: (statuses) => hasStatus(statuses, active),
-    level: hasLevel,
+    level: isIn('risks.level'),
     min_score: (score) => scoresBetween(score, maxScore),
     max_score: (score) => scoresBetween(1, score),
     probability: isIn('risks.probability'),

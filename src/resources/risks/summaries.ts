@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { Moment } from '../../core/clock.ts';
 import { Count, Id, Line, OneOf, OrNull, Rating, Strict } from '../../core/schemas.ts';
 import { jsonItems, notIndexed } from '../../database/sql/functions.ts';
+import { isInactive } from '../../lists/filters.ts';
 import type { RowsQuery } from '../../lists/list.ts';
 import type { Tables } from '../../store/tables.ts';
 import {
@@ -16,6 +17,7 @@ import type { CountedSnapshot, Counts } from '../project-items/counts/kept-count
 import { readOwnerNames, readProjectNames } from '../project-items/counts/names.ts';
 import type { Countable } from '../project-items/counts/project-counts.ts';
 import { boundArrays } from '../project-items/counts/summary-size.ts';
+import { isNarrow, scanOf } from '../project-items/order.ts';
 import { Rest } from '../project-items/schema.ts';
 import {
   endOfRegister,
@@ -120,10 +122,11 @@ type RiskCounts = {
 };
 
 /** What is counted without grouping, for which SQLite would sort all rows. `owner_inactive` needs the owners. */
-function countedConditions(moment: Moment): Record<string, RawBuilder<boolean>> {
-  const { owner_inactive, ...conditions } = checkConditions(moment, {
-    appetite: sql.ref('project.appetite'),
-  });
+function countedConditions(
+  moment: Moment,
+  appetite = sql.ref('project.appetite'),
+): Record<string, RawBuilder<boolean>> {
+  const { owner_inactive, ...conditions } = checkConditions(moment, { appetite });
   return {
     ...Object.fromEntries(levels.map(({ level }) => [level, sql<boolean>`risks.level = ${sql.lit(level)}`])),
     ...Object.fromEntries(
@@ -172,18 +175,20 @@ async function sumKept(
 }
 
 async function countRisks(db: Kysely<Tables>, register: Register, top: number): Promise<RiskCounts> {
-  const rows = () => countedRows(db, register);
+  const rows = () => scannedRows(db, register);
   const { owners } = await countLargest(db, rows(), { owners: owner }, top);
   const columns = { projects: sql.ref<string>('risks.project_id'), categories: category };
   const { projects, categories } = await countLargest(db, rows(), columns, top);
+  // Rows of a past day do not contain their project.
+  const projectTable = register.as_of ? 'project' : 'projects';
   const conditions = {
-    ...countedConditions(momentOfRegister(register)),
-    // Reads the inactive people once, not the owner of each risk.
-    owner_inactive: sql<boolean>`(risks.active = 1
-      and risks.owner_user_id in (select people.user_id from people where people.status = 'inactive'))`,
+    ...countedConditions(momentOfRegister(register), sql.ref(`${projectTable}.appetite`)),
+    owner_inactive: sql<boolean>`(risks.active = 1 and ${isInactive('risks.owner_user_id')})`,
   };
-  const numbers = await rows()
-    .innerJoin('projects as project', 'project.id', 'risks.project_id')
+  const numbers = await (register.as_of
+    ? rows().innerJoin('projects as project', 'project.id', 'risks.project_id')
+    : rows()
+  )
     .select(sql<number>`count(*)`.as('total'))
     .select(
       Object.entries(conditions).map(([name, condition]) =>
@@ -197,10 +202,11 @@ async function countRisks(db: Kysely<Tables>, register: Register, top: number): 
 /** Counts the risks in each of the 25 cells of probability and impact, with the top risks of each cell. */
 export async function getRiskHeatmap(db: Kysely<Tables>, register: Register): Promise<RiskHeatmap> {
   const counts = await countCells(db, register);
+  const few = sum([...counts.values()]) <= maxRowsToRead ? await topOfCells(db, register) : undefined;
   const heatmap: RiskHeatmap = [];
   for (const { probability, impact, score, prefix } of cells) {
     const count = counts.get(prefix) ?? 0;
-    const top = count > 0 ? await topOfCell(db, register, prefix) : [];
+    const top = count === 0 ? [] : (few?.get(prefix) ?? (await topOfCell(db, register, prefix)));
     heatmap.push({ probability, impact, level: levelOf(score), count, top });
   }
   return heatmap;
@@ -223,7 +229,7 @@ async function countCells(db: Kysely<Tables>, register: Register): Promise<Map<s
       db,
       cells.map(({ prefix }) => prefix),
     );
-  const rows = await countedRows(db, register)
+  const rows = await scannedRows(db, register)
     .select([cellPrefixOf.as('prefix'), sql<number>`count(*)`.as('count')])
     .groupBy(cellPrefixOf)
     .execute();
@@ -261,6 +267,22 @@ export async function countRanges(
   return ranges.map(({ to }) => counts.get(to) ?? 0);
 }
 
+/** Up to this many rows are read to find the first of each cell. Beyond, they are soon found in the order of the rank. */
+const maxRowsToRead = 5000;
+
+/** The first risks of each cell, by its prefix. */
+async function topOfCells(db: Kysely<Tables>, register: Register): Promise<Map<string, string[]>> {
+  const { keys } = await scannedRows(db, register)
+    .select(sql<string | null>`string_agg(risks.rank_key, ',')`.as('keys'))
+    .executeTakeFirstOrThrow();
+  const byCell = Map.groupBy((keys as string | null)?.split(',').sort() ?? [], cellOf);
+  return new Map([...byCell].map(([prefix, keys]) => [prefix, keys.slice(0, 3).map(idInRankKey)]));
+}
+
+const cellOf = (rankKey: string) => rankKey.slice(0, 4);
+const idInRankKey = (rankKey: string) => rankKey.slice(24);
+const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
+
 async function topOfCell(db: Kysely<Tables>, register: Register, cell: string): Promise<string[]> {
   const rows = await registerRows(db, register)
     .select(sql<string>`risks.id`.as('id'))
@@ -269,6 +291,16 @@ async function topOfCell(db: Kysely<Tables>, register: Register, cell: string): 
     .limit(3)
     .execute();
   return rows.map(({ id }) => id as string);
+}
+
+/**
+ * Selects the rows of a register to count most of them: project by project, in an index that has the columns of all
+ * filters, or those of an owner. For a past day, like `countedRows`.
+ */
+export function scannedRows(db: Kysely<Tables>, register: Register): RowsQuery {
+  if (register.as_of) return countedRows(db, register);
+  if (!isNarrow(register.filters)) return scanOf('risks')(db).where(riskConditions(register));
+  return riskRows(db).where(riskConditions(register, notIndexed(sql.ref('risks.active'))));
 }
 
 /**

@@ -11,7 +11,7 @@ import { isDefault, type Register } from '../register.ts';
 import { unassessedPrefix } from '../rules/ranking.ts';
 import { levelOf } from '../rules/scoring.ts';
 import { levels } from '../schema.ts';
-import { cells, countedRows, countPrefixes } from '../summaries.ts';
+import { cells, countedRows, countPrefixes, scannedRows } from '../summaries.ts';
 import { changedSince, dependsOnDay, inProjects, projectsArchivedSince } from './versions.ts';
 
 const countByLevel = { low: Count, medium: Count, high: Count, critical: Count };
@@ -84,7 +84,7 @@ async function replayVersions(
   const isReplaced = atLeast('risks.valid_until')(end);
   const ended = dayOf(sql.ref('risks.valid_until'));
   const replaced = await countVersions(past.where(isReplaced), began, ended);
-  const rows = countedRows(db, register).where(within);
+  const rows = (isDefault(register) ? countedRows : scannedRows)(db, register).where(within);
   const current: Versions[] = [];
   for (const isChanged of isDefault(register) ? changedSince(first, register.moment) : [always()]) {
     current.push(...(await countVersions(rows.where(isChanged), began, sql.lit(null))));

@@ -36,19 +36,9 @@ export const isUnassessed = sql<boolean>`risks.rank_key >= ${sql.lit(unassessedP
 
 export const maxScore = 25;
 
-/** Whether a risk is assessed and its score is in a range, which is a range of the ranking index. */
+/** Whether a risk is assessed and its score is in a range. */
 export const scoresBetween = (min: number, max: number) =>
-  sql<boolean>`(risks.rank_key >= ${String(99 - max)} and risks.rank_key < ${String(100 - min)})`;
-
-/** Whether a risk has one of these levels. Also limits the scores, because the index finds these. */
-export function hasLevel(names: readonly string[]): RawBuilder<boolean> {
-  const named = levels.filter(({ level }) => names.includes(level));
-  const range = scoresBetween(
-    Math.min(...named.map(({ from }) => from)),
-    Math.max(...named.map(({ to }) => to)),
-  );
-  return sql`(${isIn('risks.level')(names)} and ${range})`;
-}
+  sql<boolean>`(risks.score >= ${min} and risks.score <= ${max})`;
 
 /** Whether the score of a risk is above a bound; uses the same index. */
 export const ranksAbove = (score: RawBuilder<unknown>) =>
