@@ -68,7 +68,7 @@ export async function fillDataset(db: Kysely<Tables>, sizes: Sizes): Promise<voi
       case when i % 25 = 7 then 'opportunity' else 'threat' end as kind,
       case when i % 11 = 0 then null else 'Supply ' || (i % 9) end as category,
       case when i % 40 = 0 then null else (i * 7919) % 5 + 1 end as probability,
-      case when i % 40 = 0 then null else (i * 104729) % 5 + 1 end as impact,
+      case when i % 40 = 0 then null else (i / 7 * 3 + i) % 5 + 1 end as impact,
       case when i % 4 = 0 then null else (i * 31) % 2 + 1 end as residual_probability,
       case when i % 4 = 0 then null else (i * 17) % 3 + 1 end as residual_impact,
       case when ${isClosed} then 'closed' when i % 97 = 5 then 'materialized' when i % 29 = 3 then 'accepted'

@@ -202,7 +202,7 @@ async function countRisks(db: Kysely<Tables>, register: Register, top: number): 
 /** Counts the risks in each of the 25 cells of probability and impact, with the top risks of each cell. */
 export async function getRiskHeatmap(db: Kysely<Tables>, register: Register): Promise<RiskHeatmap> {
   const counts = await countCells(db, register);
-  const few = sum([...counts.values()]) <= maxRowsToRead ? await topOfCells(db, register) : undefined;
+  const few = sum([...counts.values()]) <= maxRowsToSort ? await topOfCells(db, register) : undefined;
   const heatmap: RiskHeatmap = [];
   for (const { probability, impact, score, prefix } of cells) {
     const count = counts.get(prefix) ?? 0;
@@ -267,20 +267,26 @@ export async function countRanges(
   return ranges.map(({ to }) => counts.get(to) ?? 0);
 }
 
-/** Up to this many rows are read to find the first of each cell. Beyond, they are soon found in the order of the rank. */
-const maxRowsToRead = 5000;
+/** Up to this many rows are sorted to find the first of each cell. Beyond, they are soon found in the order of the rank. */
+const maxRowsToSort = 60_000;
 
 /** The first risks of each cell, by its prefix. */
 async function topOfCells(db: Kysely<Tables>, register: Register): Promise<Map<string, string[]>> {
-  const { keys } = await scannedRows(db, register)
-    .select(sql<string | null>`string_agg(risks.rank_key, ',')`.as('keys'))
-    .executeTakeFirstOrThrow();
-  const byCell = Map.groupBy((keys as string | null)?.split(',').sort() ?? [], cellOf);
-  return new Map([...byCell].map(([prefix, keys]) => [prefix, keys.slice(0, 3).map(idInRankKey)]));
+  const position = sql<number>`row_number() over (partition by ${cellPrefixOf} order by risks.rank_key)`;
+  const rows = await db
+    .selectFrom(
+      scannedRows(db, register)
+        .select([sql<string>`risks.rank_key`.as('rank_key'), position.as('position')])
+        .as('ranked'),
+    )
+    .select('ranked.rank_key')
+    .where('ranked.position', '<=', 3)
+    .orderBy('ranked.rank_key')
+    .execute();
+  const byCell = Map.groupBy(rows as { rank_key: string }[], ({ rank_key }) => rank_key.slice(0, 4));
+  return new Map([...byCell].map(([prefix, top]) => [prefix, top.map(({ rank_key }) => rank_key.slice(24))]));
 }
 
-const cellOf = (rankKey: string) => rankKey.slice(0, 4);
-const idInRankKey = (rankKey: string) => rankKey.slice(24);
 const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
 
 async function topOfCell(db: Kysely<Tables>, register: Register, cell: string): Promise<string[]> {
