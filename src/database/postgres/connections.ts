@@ -25,6 +25,8 @@ type PoolOptions = {
   isAlive?: IsAlive;
   /** Does not wait for statements whose result nobody needs. The driver allows no cursors on such a connection. */
   pipeline?: boolean;
+  /** Settings of the planner. */
+  planner?: Record<string, string>;
 };
 
 /**
@@ -35,7 +37,7 @@ type PoolOptions = {
 export function pool(
   server: Server,
   limits: Limits,
-  { max = 1, isAlive, pipeline = false }: PoolOptions = {},
+  { max = 1, isAlive, pipeline = false, planner = {} }: PoolOptions = {},
 ): pg.Pool {
   const connections = new pg.Pool({
     connectionString: server.url,
@@ -46,7 +48,7 @@ export function pool(
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'muster',
     types: { getTypeParser },
-    Client: watchedClient(server, limits, isAlive),
+    Client: watchedClient(server, limits, planner, isAlive),
   });
   // An idle connection may break at any time. The next query opens a new one.
   connections.on('error', () => {});
@@ -68,16 +70,20 @@ const timeouts = ({ statementMs, lockMs, idleInTransactionMs }: Limits) => ({
   idle_in_transaction_session_timeout: idleInTransactionMs,
 });
 
+/** Guarantees that an acknowledged write is on disk, whatever the default of the server is. */
+const durable = { synchronous_commit: 'on' };
+
 /** The settings of a connection, which a pooler may reject or ignore. */
-const connectionSettings = (limits: Limits): pg.ClientConfig => ({
+const connectionSettings = (limits: Limits, planner: Record<string, string>): pg.ClientConfig => ({
   ...timeouts(limits),
-  // Guarantees that an acknowledged write is on disk, whatever the default of the server is.
-  options: '-c synchronous_commit=on',
+  options: Object.entries({ ...durable, ...planner })
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' '),
 });
 
 /** The same settings for one transaction, because a pooler may run each transaction on another connection. */
-const transactionSettings = (limits: Limits) =>
-  Object.entries({ synchronous_commit: 'on', ...timeouts(limits) })
+const transactionSettings = (limits: Limits, planner: Record<string, string>) =>
+  Object.entries({ ...durable, ...planner, ...timeouts(limits) })
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `; set local ${name} = ${value}`)
     .join('');
@@ -89,15 +95,20 @@ const maxUnconfirmed = 16;
 const firstSliceRows = 16;
 
 /** A client that detects lost and unresponsive connections: see `watchResponse`. */
-function watchedClient(server: Server, limits: Limits, isAlive: IsAlive | undefined) {
-  const settings = transactionSettings(limits);
+function watchedClient(
+  server: Server,
+  limits: Limits,
+  planner: Record<string, string>,
+  isAlive: IsAlive | undefined,
+) {
+  const settings = transactionSettings(limits, planner);
   return class extends (server.prepare ? PreparingClient : UnpreparedClient) {
     hasEnded = false;
     /** The responses to statements of this transaction that nobody has waited for yet. */
     readonly #unconfirmed: Promise<unknown>[] = [];
 
     constructor(config?: pg.ClientConfig) {
-      super(server.rejectsSettings ? config : { ...config, ...connectionSettings(limits) });
+      super(server.rejectsSettings ? config : { ...config, ...connectionSettings(limits, planner) });
       // The pool listens for errors only while a client is idle. In use, the client fails its queries itself, but an
       // `error` event without a listener would end the process.
       this.on('error', () => {});

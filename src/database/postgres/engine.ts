@@ -44,7 +44,7 @@ export function postgresEngine(
   const isAlive = createAliveCheck(versions);
   const pools = {
     quick: pool(server, quickLimits, { max: sizes.quick, isAlive, pipeline: true }),
-    slow: pool(server, slowLimits, { max: sizes.slow, isAlive, pipeline: true }),
+    slow: pool(server, slowLimits, { max: sizes.slow, isAlive, pipeline: true, planner: scanPlanner }),
     stream: pool(server, streamLimits, { max: sizes.stream, isAlive }),
   };
   const quick = dialect({ pool: pools.quick });
@@ -121,6 +121,11 @@ const quickLimits: Limits = {
 /** Documented as 9 seconds, which leaves time for the response. The last attempt may wait for one lock. */
 const writeLimits = { totalMs: 8_000, retryMs: 3_500 };
 const slowLimits: Limits = { ...quickLimits, connectMs: 8_000, statementMs: 30_000, responseMs: 31_000 };
+/**
+ * Scans of lists and summaries read an index instead of the table: by default the planner takes each page of an index for
+ * a seek of a disk. Parallel workers would save time, but no CPU time, which others need.
+ */
+const scanPlanner = { random_page_cost: '1.1', max_parallel_workers_per_gather: '0' };
 /** Together less than the time after which the service closes an idle connection, so that its client gets 503. */
 export const streamLimits = { connectMs: 8_000, lockMs: 5_000, responseMs: 50_000 } satisfies Limits;
 /** Migrating a large table takes long, and so may waiting for another instance that migrates. */

@@ -1,10 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { type EngineKind, index } from './0001_builders.ts';
 
-/**
- * The columns that filters and orders of a list read, in the order in which each project is read. `key` is what the rows
- * of a project are sorted by.
- */
+/** For each list: the columns of its default order, and those that its filters and other orders read. */
 const scanned = {
   risks: {
     key: ['active', 'rank_key'],
@@ -35,10 +32,8 @@ const scanned = {
  * the table, and only the rows of the page from the table.
  */
 export async function up(db: Kysely<unknown>, kind: EngineKind): Promise<void> {
-  for (const [table, { key, columns, expressions }] of Object.entries(scanned)) {
-    await db.schema.dropIndex(`${table}_project_id_${key.join('_')}`).execute();
-    await create[kind](db, table, ['project_id', ...key], columns, expressions);
-  }
+  for (const [table, { key, columns, expressions }] of Object.entries(scanned))
+    await create[kind](db, table, key, columns, expressions);
   // The tasks of a person in their order.
   await db.schema.dropIndex('tasks_assignee_user_id_status').execute();
   await index(db.schema, 'tasks', ['assignee_user_id', 'open', 'due_key']);
@@ -63,22 +58,28 @@ const references = (columns: readonly string[]) => columns.map((column) => sql.r
 
 /** `search_folded` has the key, the title and the description, each on a line. */
 const create: Record<EngineKind, Create> = {
-  /** Also contains the key and the title, so that a search and the order by title are scans of this index. */
+  /**
+   * By project: SQLite reads the projects first, and leaves a project when the rest of it cannot be on the page. Also
+   * contains the key and the title, so that a search and the order by title are scans of this index.
+   */
   async sqlite(db, table, key, columns, expressions) {
+    await db.schema.dropIndex(`${table}_project_id_${key.join('_')}`).execute();
     const heading = sql`substr(search_folded, 1, instr(search_folded, '\n')
       + instr(substr(search_folded || '\n', instr(search_folded, '\n') + 1), '\n') - 1)`;
-    const all = sql.join([...references(key), ...references(columns), ...expressions, heading]);
+    const all = sql.join([...references(['project_id', ...key, ...columns]), ...expressions, heading]);
     await sql`create index ${sql.ref(`${table}_scan`)} on ${sql.table(table)} (${all})`.execute(db);
   },
 
   /**
-   * PostgreSQL reads no expressions from an index, and stores no long texts in it. So titles are indexed by their first
-   * characters, and searched by trigrams: without the extension pg_trgm, a search scans the table.
+   * In the default order: PostgreSQL reads it until the page is full. It reads no expressions from an index, and stores no
+   * long texts in it. So titles are indexed by their first characters, and searched by trigrams: without the extension
+   * pg_trgm, a search scans the table.
    */
   async postgres(db, table, key, columns) {
     const on = sql.table(table);
+    await db.schema.dropIndex(`${table}_${key.join('_')}${table === 'risks' ? '_project_id' : ''}`).execute();
     await sql`create index ${sql.ref(`${table}_scan`)} on ${on} (${sql.join(references(key))})
-      include (${sql.join(references(columns))})`.execute(db);
+      include (${sql.join(references(['project_id', ...columns]))})`.execute(db);
     await sql`create index ${sql.ref(`${table}_title`)} on ${on}
       (substr(split_part(search_folded, '\n', 2), 1, 40))`.execute(db);
     await sql`
