@@ -36,7 +36,9 @@ test('no imported file blocks the event loop', async (t) => {
         assert.ok(status < 500, `${status} ${text.slice(0, 300)}`);
         assert.ok(elapsedMs < maxResponseMs, `${elapsedMs} ms`);
         stalls.push(Math.round(stallMs));
-        if (attempt >= 2 && stallMs < maxStallMs) break;
+        // Without rows, a dry run does all that an import does.
+        const hasRows = status === 200 && !text.startsWith('{"summary":{"rows":0,');
+        if ((attempt >= 2 || !hasRows) && stallMs < maxStallMs) break;
       }
       assert.ok(Math.min(...stalls) < maxStallMs, `stalls of ${stalls.join(', ')} ms`);
     });
