@@ -187,8 +187,9 @@ export async function visit(page: Page, path: string): Promise<void> {
 
 const screenshots = join(import.meta.dirname, '../../screenshots');
 
-/** Of the window, or of the whole page. */
+/** Of the window, or of the whole page, if somebody wants to look at it. */
 export async function screenshot(page: Page, name: string, { isWhole = false } = {}): Promise<void> {
+  if (!process.env.TEST_SCREENSHOTS) return;
   mkdirSync(screenshots, { recursive: true });
   await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: isWhole });
 }
