@@ -23,10 +23,11 @@ const { values: options } = parseArgs({
     only: { type: 'string', default: '' },
     folder: { type: 'string', default: tmpdir() },
     rows: { type: 'string', default: '40' },
+    quick: { type: 'boolean', default: false },
   },
 });
 
-const risks = Number(options.risks);
+const risks = options.quick ? 30_000 : Number(options.risks);
 const sizes: Sizes = {
   projects: Math.ceil(risks / 300),
   people: Math.ceil(risks / 3),
