@@ -12,7 +12,7 @@ import { installFastPath } from './http/cache/fast-path.ts';
 import { installResponseCache } from './http/cache/response-cache.ts';
 import type { App } from './http/fastify.ts';
 import { watchConnections } from './http/ops/connections.ts';
-import { healthRoutes, type Readiness, rejectUnlessReady } from './http/ops/health.ts';
+import { healthRoutes, isReady, type Readiness, rejectUnlessReady } from './http/ops/health.ts';
 import { createLoadMonitor } from './http/ops/load-shedding.ts';
 import { logBackgroundError, logOptions, logRequests } from './http/ops/logging.ts';
 import { metricsRoute } from './http/ops/metrics.ts';
@@ -101,7 +101,7 @@ export async function createApp(service: Service): Promise<App> {
   for (const addRoutes of resources) addRoutes(app);
   openapiRoute(app);
   healthRoutes(app, service.readiness);
-  metricsRoute(app);
+  metricsRoute(app, () => isReady(app, service.readiness));
   pageRoutes(app);
   return app;
 }

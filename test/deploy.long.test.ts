@@ -120,6 +120,23 @@ test('the Prometheus configuration and alert rules are valid', (t) => {
   runTool(t, 'promtool', ['check', 'config', 'deploy/prometheus/prometheus.yml']);
 });
 
+test('each alert has a test in which it fires, and one in which it does not', (t) => {
+  const { groups } = parse(read('deploy/prometheus/muster.rules.yml'));
+  const { tests } = parse(read('deploy/prometheus/muster.rules.test.yml'));
+  type Case = { alertname: string; exp_alerts: unknown[] };
+  const cases: Case[] = tests.flatMap(({ alert_rule_test }: { alert_rule_test: Case[] }) => alert_rule_test);
+  const namesOf = (fires: boolean) =>
+    [
+      ...new Set(
+        cases.filter(({ exp_alerts }) => exp_alerts.length > 0 === fires).map(({ alertname }) => alertname),
+      ),
+    ].sort();
+  const alerts = groups[0].rules.map(({ alert }: { alert: string }) => alert).sort();
+  assert.deepEqual(namesOf(true), alerts);
+  assert.deepEqual(namesOf(false), alerts);
+  runTool(t, 'promtool', ['test', 'rules', 'deploy/prometheus/muster.rules.test.yml']);
+});
+
 const manifests = () =>
   globSync('deploy/kubernetes/*.yaml', { cwd: root })
     .filter((file) => !file.endsWith('kustomization.yaml'))

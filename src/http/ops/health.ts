@@ -42,12 +42,23 @@ export function healthRoutes(app: App, readiness: Readiness): void {
     '/readyz',
     { config: { access: 'public' }, schema: schema('readyz', 'Check that the service can handle requests') },
     async () => {
-      if (readiness.state !== 'ready') throw notReady(readiness);
-      await checkDatabase(app);
+      await checkReady(app, readiness);
       return { status: 'ok' as const };
     },
   );
 }
+
+async function checkReady(app: App, readiness: Readiness): Promise<void> {
+  if (readiness.state !== 'ready') throw notReady(readiness);
+  await checkDatabase(app);
+}
+
+/** For the metrics: whether `/readyz` is 200. */
+export const isReady = (app: App, readiness: Readiness): Promise<boolean> =>
+  checkReady(app, readiness).then(
+    () => true,
+    () => false,
+  );
 
 /** Less than the one second after which a Kubernetes probe times out by default. */
 const maxCheckMs = 900;

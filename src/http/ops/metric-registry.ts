@@ -5,17 +5,25 @@ import { bucketBounds, type Histogram } from './request-histogram.ts';
 type Labels = Record<string, string | number>;
 type Sample = { labels?: Labels; value: number };
 
+/** Statuses that alerts watch. Each has a series from the start, so that the first such response is an increase. */
+const watchedStatuses = [500, 503, 507];
+
 /**
  * All metrics of the service; values are read when a scrape asks for them. The default metrics of prom-client are left
  * out because its event loop lag is reset by every scrape, so two scrapers would corrupt each other.
  */
-export function createRegistry(app: FastifyInstance, eventLoopDelay: Histogram): Registry {
+export function createRegistry(
+  app: FastifyInstance,
+  eventLoopDelay: Histogram,
+  readiness: { isReady: boolean },
+): Registry {
   const registry = new Registry();
   const metrics: Metrics = {
     gauge: metricsOf(registry, Gauge),
     counter: metricsOf(registry, Counter),
     histogram: histogramsOf(registry),
   };
+  metrics.gauge('muster_ready', 'Whether GET /readyz is 200.', () => Number(readiness.isReady));
   httpMetrics(metrics, app);
   databaseMetrics(metrics, app);
   webhookMetrics(metrics, app);
@@ -39,6 +47,9 @@ function httpMetrics({ gauge, counter, histogram }: Metrics, app: FastifyInstanc
     'muster_http_request_duration_seconds',
     'Duration of requests, from their headers to the end of the response.',
     () => requestHistogram.series(),
+  );
+  counter('muster_http_server_errors_total', 'Responses with these statuses, from 0 on.', () =>
+    watchedStatuses.map((status) => ({ labels: { status }, value: requestHistogram.count(status) })),
   );
   gauge('muster_http_requests_in_flight', 'Requests whose response has not ended.', () => [
     { labels: { state: 'processing' }, value: load.active },

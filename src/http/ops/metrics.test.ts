@@ -47,6 +47,31 @@ onBothEngines('metrics', (start) => {
 });
 
 onSqlite('metrics', (start) => {
+  test('the counters of alerts begin with 0, so that the first error is an increase', async (t) => {
+    const { service, key } = await withKey(start(t), 'metrics.read');
+    const { requestHistogram } = service.app;
+    const errors = (values: Map<string, number>) =>
+      [500, 503, 507].map((status) => values.get(`muster_http_server_errors_total{status="${status}"}`));
+    const before = await scrape(service, key);
+    assert.deepEqual(errors(before), [0, 0, 0]);
+    for (const result of ['delivered', 'retried', 'failed'])
+      assert.equal(before.get(`muster_webhook_attempts_total{result="${result}"}`), 0, result);
+    requestHistogram.record('GET', '/v1/risks', 500, 1);
+    requestHistogram.record('GET', '/v1/issues', 500, 1);
+    requestHistogram.record('POST', '/v1/groups', 507, 1);
+    assert.deepEqual(errors(await scrape(service, key)), [2, 0, 1]);
+  });
+
+  test('say whether the service is ready, as /readyz does', async (t) => {
+    const { service, key } = await withKey(start(t), 'metrics.read');
+    assert.equal((await scrape(service, key)).get('muster_ready'), 1);
+    t.mock.method(service.app.database, 'checkReady', async () => {
+      throw new Error('down');
+    });
+    assert.equal((await service.get('/readyz')).status, 503);
+    assert.equal((await scrape(service, key)).get('muster_ready'), 0);
+  });
+
   test('the states of requests in flight do not overlap', async (t) => {
     const { service, key } = await withKey(start(t));
     const sockets = Array.from({ length: 3 }, () => {

@@ -33,6 +33,13 @@ export class RequestHistogram {
     return [...this.#byRoute.values()].flat();
   }
 
+  /** How many responses have this status. */
+  count(status: number): number {
+    return this.series()
+      .filter(({ labels }) => labels.status === status)
+      .reduce((sum, { histogram }) => sum + histogram.counts.reduce((a, b) => a + b), 0);
+  }
+
   #histogram(method: string, route: string, status: number): Histogram {
     const known = this.#byRoute.get(route) ?? [];
     for (const { labels, histogram } of known) {
