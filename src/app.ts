@@ -84,6 +84,8 @@ export async function createApp(service: Service): Promise<App> {
     serverFactory: createServer,
     // `rejectUnlessReady` rejects requests during shutdown, as a problem document like every other error.
     return503OnClosing: false,
+    // The limit also applies to closing, which may take as long as MUSTER_SHUTDOWN_SECONDS. No plugin waits for anything.
+    pluginTimeout: 0,
     clientErrorHandler: sendBrokenRequestError,
     frameworkErrors: sendFrameworkError,
     rewriteUrl: removeBasePath(config),
