@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { readConfig } from './config.ts';
+import { environmentWithFile, readConfig } from './config.ts';
 
 test('has a default for every setting', () => {
   assert.deepEqual(readConfig({}), {
@@ -55,6 +55,59 @@ test('sends traces if a collector is set and the SDK is not switched off', () =>
     () => tracing({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }),
     /“grpc” but must be http\/protobuf or http\/json/,
   );
+});
+
+test('names each variable of OpenTelemetry that has an invalid value', () => {
+  const invalid: Record<string, string[]> = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: ['foo', 'localhost:4318', 'ftp://localhost', 'http://'],
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ['foo'],
+    OTEL_EXPORTER_OTLP_TIMEOUT: ['soon', '0'],
+    OTEL_EXPORTER_OTLP_TRACES_HEADERS: ['secret', 'a=%zz'],
+    OTEL_EXPORTER_OTLP_COMPRESSION: ['zip'],
+    OTEL_EXPORTER_OTLP_CERTIFICATE: ['/nothing/here.pem'],
+    OTEL_TRACES_EXPORTER: ['console'],
+    OTEL_SDK_DISABLED: ['yes'],
+    OTEL_RESOURCE_ATTRIBUTES: ['production'],
+    OTEL_TRACES_SAMPLER: ['sometimes'],
+    OTEL_TRACES_SAMPLER_ARG: ['5', 'half'],
+    OTEL_PROPAGATORS: ['tracecontext,jaeger'],
+    OTEL_BSP_MAX_QUEUE_SIZE: ['all', '0'],
+    OTEL_BSP_SCHEDULE_DELAY: ['-1'],
+  };
+  for (const [name, values] of Object.entries(invalid))
+    for (const value of values)
+      assert.throws(
+        () => readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', [name]: value }),
+        ({ message }: Error) => {
+          assert.match(message, new RegExp(`^The settings have errors: ${name} [^\n]*must be [^\n]+\\.$`));
+          return !message.includes('secret');
+        },
+        `${name}=${value}`,
+      );
+  // Without a collector they are those of other programs.
+  assert.equal(readConfig({ OTEL_TRACES_SAMPLER: 'sometimes' }).tracing, false);
+  const valid = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com/otlp',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20a, x-team=ops',
+    OTEL_EXPORTER_OTLP_CERTIFICATE: import.meta.filename,
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=production,a=',
+    OTEL_PROPAGATORS: 'tracecontext, b3',
+    OTEL_SDK_DISABLED: 'False',
+  };
+  assert.equal(readConfig(valid).tracing, true);
+});
+
+test('does not repeat a password in an error', () => {
+  assert.throws(
+    () => readConfig({ MUSTER_DATABASE_URL: 'postgres:/muster:hunter2@db/muster' }),
+    ({ message }: Error) => message.includes('MUSTER_DATABASE_URL') && !message.includes('hunter2'),
+  );
+});
+
+test('a .env that cannot be read is one sentence', () => {
+  assert.throws(() => environmentWithFile({}, import.meta.dirname), {
+    message: `The settings in ${import.meta.dirname} cannot be read (EISDIR). Make it a file that the service can read.`,
+  });
 });
 
 test('reports every error at once', () => {

@@ -5,6 +5,7 @@ import { isNetwork } from './core/network/addresses.ts';
 import { presets, type Scope, scopes } from './core/scopes.ts';
 import { nearest } from './core/text.ts';
 import { isTimeZone } from './core/time-zones.ts';
+import { findTraceSettingErrors, sendsTraces } from './core/trace-settings.ts';
 
 type Setting<T> = {
   /** The value without the variable. */
@@ -13,6 +14,8 @@ type Setting<T> = {
   expected: string;
   /** Returns undefined for an invalid value. */
   parse(text: string): T | undefined;
+  /** Whether messages leave out the value. */
+  isSecret?: true;
 };
 
 const setting = <T>(value: T, expected: string, parse: (text: string) => T | undefined): Setting<T> => ({
@@ -72,12 +75,12 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 /** The settings. The environment variable of `port` is `MUSTER_PORT`. */
 const settings = {
-  database_url: setting(
-    'sqlite:data/muster.db',
-    'sqlite:<file> or postgres://user:password@host/database',
-    (text) =>
+  database_url: {
+    ...setting('sqlite:data/muster.db', 'sqlite:<file> or postgres://user:password@host/database', (text) =>
       /^sqlite:.+/.test(text) || (/^postgres(ql)?:\/\/./.test(text) && URL.canParse(text)) ? text : undefined,
-  ),
+    ),
+    isSecret: true as const,
+  },
   /** Whether PostgreSQL statements are prepared. Off behind a pooler that does not support it. */
   database_prepare: setting(true, 'on, or off for a connection pooler without prepared statements', (text) =>
     text === 'on' || text === 'off' ? text === 'on' : undefined,
@@ -220,21 +223,17 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       return `${name} is not a setting${meant ? `; did you mean ${meant}?` : ` (available: ${known.join(', ')})`}`;
     });
   const values = Object.entries<Setting<unknown>>(settings).map(
-    ([name, { default: value, expected, parse }]) => {
+    ([name, { default: value, expected, parse, isSecret }]) => {
       const text = environment[variableOf(name)];
       const parsed = text ? parse(text) : value;
       if (text && parsed === undefined)
-        errors.push(`${variableOf(name)} is “${text}” but must be ${expected}`);
+        errors.push(`${variableOf(name)} ${isSecret ? '' : `is “${text}” but `}must be ${expected}`);
       return [name, parsed];
     },
   );
-  const tracing = sendsTraces(environment);
-  const protocol = environment.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || environment.OTEL_EXPORTER_OTLP_PROTOCOL;
-  if (tracing && protocol && !['http/protobuf', 'http/json'].includes(protocol))
-    errors.push(`OTEL_EXPORTER_OTLP_PROTOCOL is “${protocol}” but must be http/protobuf or http/json`);
-  errors.push(...incompleteProvider(environment));
+  errors.push(...findTraceSettingErrors(environment), ...incompleteProvider(environment));
   if (errors.length > 0) throw new UsageError(`The settings have errors: ${errors.join('; ')}.`);
-  return Object.freeze({ ...(Object.fromEntries(values) as Settings), tracing });
+  return Object.freeze({ ...(Object.fromEntries(values) as Settings), tracing: sendsTraces(environment) });
 }
 
 /** Settings of an identity provider without the two that it needs. */
@@ -251,11 +250,6 @@ function incompleteProvider(environment: NodeJS.ProcessEnv): string[] {
 }
 
 const variableOf = (name: string) => `MUSTER_${name.toUpperCase()}`;
-
-const sendsTraces = (environment: NodeJS.ProcessEnv) =>
-  Boolean(environment.OTEL_EXPORTER_OTLP_ENDPOINT || environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) &&
-  environment.OTEL_SDK_DISABLED?.toLowerCase() !== 'true' &&
-  environment.OTEL_TRACES_EXPORTER !== 'none';
 
 /** The name of the database engine in traces. */
 export const databaseSystem = ({ database_url }: Config) =>
@@ -278,8 +272,19 @@ export const fileDatabaseUrl = (path: string) => `sqlite:${path}`;
  */
 export function environmentWithFile(environment: NodeJS.ProcessEnv, file = '.env'): NodeJS.ProcessEnv {
   if (!existsSync(file)) return environment;
-  const settings = parseEnv(readFileSync(file, 'utf8'));
+  const settings = parseEnv(readSettingsFile(file));
   for (const [name, value] of Object.entries(settings))
     if (name.startsWith('OTEL_')) environment[name] ??= value;
   return { ...settings, ...environment };
+}
+
+function readSettingsFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(
+      `The settings in ${file} cannot be read (${code}). Make it a file that the service can read.`,
+    );
+  }
 }

@@ -2,6 +2,7 @@ import { context, propagation, type TextMapPropagator } from '@opentelemetry/api
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import {
   CompositePropagator,
+  getNumberFromEnv,
   getStringFromEnv,
   getStringListFromEnv,
   W3CBaggagePropagator,
@@ -29,7 +30,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { UsageError } from '../../core/errors.ts';
+import { propagators, samplers } from '../../core/trace-settings.ts';
 import { version } from '../../core/version.ts';
 
 /**
@@ -55,7 +56,8 @@ function createExporter() {
   return protocol === 'http/json' ? new JsonExporter() : new ProtobufExporter();
 }
 
-const samplers: Record<string, () => Sampler> = {
+/** The values of the variables are valid: `findTraceSettingErrors` checks them before. */
+const samplerOf: Record<(typeof samplers)[number], () => Sampler> = {
   always_on: () => new AlwaysOnSampler(),
   always_off: () => new AlwaysOffSampler(),
   traceidratio: () => new TraceIdRatioBasedSampler(readRatio()),
@@ -64,16 +66,14 @@ const samplers: Record<string, () => Sampler> = {
   parentbased_traceidratio: () => new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(readRatio()) }),
 };
 
-const readSampler = () =>
-  create('OTEL_TRACES_SAMPLER', samplers, getStringFromEnv('OTEL_TRACES_SAMPLER') ?? 'parentbased_always_on');
-
-function readRatio(): number {
-  const ratio = readNumber('OTEL_TRACES_SAMPLER_ARG') ?? 1;
-  if (ratio <= 1) return ratio;
-  throw new UsageError(`OTEL_TRACES_SAMPLER_ARG is “${ratio}” but must be a number from 0 to 1.`);
+function readSampler(): Sampler {
+  const name = getStringFromEnv('OTEL_TRACES_SAMPLER');
+  return samplerOf[samplers.find((sampler) => sampler === name) ?? 'parentbased_always_on']();
 }
 
-const propagators: Record<string, () => TextMapPropagator> = {
+const readRatio = () => getNumberFromEnv('OTEL_TRACES_SAMPLER_ARG') ?? 1;
+
+const propagatorOf: Record<(typeof propagators)[number], () => TextMapPropagator> = {
   tracecontext: () => new W3CTraceContextPropagator(),
   baggage: () => new W3CBaggagePropagator(),
   b3: () => new B3Propagator(),
@@ -84,31 +84,17 @@ const propagators: Record<string, () => TextMapPropagator> = {
 function readPropagators(): TextMapPropagator {
   const names = getStringListFromEnv('OTEL_PROPAGATORS') ?? ['tracecontext', 'baggage'];
   return new CompositePropagator({
-    propagators: names.map((name) => create('OTEL_PROPAGATORS', propagators, name)),
+    propagators: propagators.filter((name) => names.includes(name)).map((name) => propagatorOf[name]()),
   });
 }
 
 function readBatchOptions() {
   const options = {
-    maxQueueSize: readNumber('OTEL_BSP_MAX_QUEUE_SIZE'),
-    maxExportBatchSize: readNumber('OTEL_BSP_MAX_EXPORT_BATCH_SIZE'),
-    scheduledDelayMillis: readNumber('OTEL_BSP_SCHEDULE_DELAY'),
-    exportTimeoutMillis: readNumber('OTEL_BSP_EXPORT_TIMEOUT'),
+    maxQueueSize: getNumberFromEnv('OTEL_BSP_MAX_QUEUE_SIZE'),
+    maxExportBatchSize: getNumberFromEnv('OTEL_BSP_MAX_EXPORT_BATCH_SIZE'),
+    scheduledDelayMillis: getNumberFromEnv('OTEL_BSP_SCHEDULE_DELAY'),
+    exportTimeoutMillis: getNumberFromEnv('OTEL_BSP_EXPORT_TIMEOUT'),
   };
   // A value that is undefined would replace the default.
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-}
-
-function readNumber(variable: string): number | undefined {
-  const text = getStringFromEnv(variable);
-  if (text === undefined) return undefined;
-  if (Number(text) >= 0) return Number(text);
-  throw new UsageError(`${variable} is “${text}” but must be a number from 0.`);
-}
-
-function create<T>(variable: string, kinds: Record<string, () => T>, name: string): T {
-  const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
-  if (kind) return kind();
-  const known = Object.keys(kinds).join(', ');
-  throw new UsageError(`${variable} is “${name}” but must be one of ${known}.`);
 }
