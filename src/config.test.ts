@@ -104,6 +104,14 @@ test('does not repeat a password in an error', () => {
   );
 });
 
+test('metrics need a port of their own', () => {
+  assert.throws(
+    () => readConfig({ MUSTER_METRICS_PORT: '8080' }),
+    /^UsageError: The settings have errors: MUSTER_METRICS_PORT is 8080, as MUSTER_PORT is, but must be another port\.$/,
+  );
+  assert.equal(readConfig({ MUSTER_METRICS_PORT: '8080', MUSTER_PORT: '80' }).metrics_port, 8080);
+});
+
 test('a .env that cannot be read is one sentence', () => {
   assert.throws(() => environmentWithFile({}, import.meta.dirname), {
     message: `The settings in ${import.meta.dirname} cannot be read (EISDIR). Make it a file that the service can read.`,

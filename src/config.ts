@@ -232,8 +232,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     },
   );
   errors.push(...findTraceSettingErrors(environment), ...incompleteProvider(environment));
+  const config = Object.fromEntries(values) as Settings;
+  if (config.metrics_port !== undefined && config.metrics_port === config.port)
+    errors.push(`MUSTER_METRICS_PORT is ${config.port}, as MUSTER_PORT is, but must be another port`);
   if (errors.length > 0) throw new UsageError(`The settings have errors: ${errors.join('; ')}.`);
-  return Object.freeze({ ...(Object.fromEntries(values) as Settings), tracing: sendsTraces(environment) });
+  return Object.freeze({ ...config, tracing: sendsTraces(environment) });
 }
 
 /** Settings of an identity provider without the two that it needs. */

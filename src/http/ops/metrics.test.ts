@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { freePort } from '../../../test/ports.ts';
+import { temporaryFolder } from '../../../test/process.ts';
 import { onBothEngines, onSqlite, type TestService, withKey } from '../../../test/service.ts';
+import { startService } from '../../commands/serve.ts';
+import { fileDatabaseUrl, readConfig } from '../../config.ts';
 import { bucketBounds, Histogram } from './request-histogram.ts';
 
 onBothEngines('metrics', (start) => {
@@ -147,12 +151,23 @@ onSqlite('metrics on their own port', (start) => {
   test('need no key', async (t) => {
     const port = await freePort();
     await start(t, { environment: { MUSTER_METRICS_PORT: String(port) } });
-    // The port opens shortly after the service's own.
-    let response: Response | undefined;
-    while (!response) response = await fetch(`http://127.0.0.1:${port}/metrics`).catch(() => undefined);
+    const response = await fetch(`http://127.0.0.1:${port}/metrics`);
     assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
     assert.match(await response.text(), /^process_cpu_seconds_total /m);
     assert.equal((await fetch(`http://127.0.0.1:${port}/v1/risks`)).status, 404);
+  });
+
+  test('a port that is taken prevents the start, with a sentence', async (t) => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    t.after(() => taken.close());
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const config = readConfig({ MUSTER_METRICS_PORT: String(port), MUSTER_PORT: '0' });
+    const database_url = fileDatabaseUrl(join(temporaryFolder(t), 'muster.db'));
+    await assert.rejects(startService({ ...config, database_url }), {
+      name: 'UsageError',
+      message: `127.0.0.1:${port} is already in use. Stop the other process, or set MUSTER_METRICS_PORT to another port.`,
+    });
   });
 });
 

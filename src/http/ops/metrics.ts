@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import { Type } from 'typebox';
+import { UsageError } from '../../core/errors.ts';
 import type { App } from '../fastify.ts';
 import { Histogram } from './request-histogram.ts';
 
@@ -61,10 +62,10 @@ function sampleEventLoopDelay(app: FastifyInstance): Histogram {
   return delay;
 }
 
-/** A port that only the monitoring system can reach needs no key. */
+/** A port that only the monitoring system can reach needs no key. An error of it prevents the start. */
 function serveOnPort(app: FastifyInstance, port: number, scrape: Scrape): void {
   let server: Server | undefined;
-  app.addHook('onListen', async () => {
+  app.addHook('onReady', async () => {
     // Loaded only here: importing node:http also loads the `fetch` client, which would slow down every start.
     const { createServer } = await import('node:http');
     server = createServer(async (request, response) => {
@@ -81,10 +82,23 @@ function serveOnPort(app: FastifyInstance, port: number, scrape: Scrape): void {
         response.writeHead(500).end();
       }
     });
-    await once(server.listen(port, app.config.host), 'listening');
+    try {
+      await once(server.listen(port, app.config.host), 'listening');
+    } catch (error) {
+      throw explainPortError(error as NodeJS.ErrnoException, `${app.config.host}:${port}`);
+    }
   });
   app.addHook('onClose', async () => {
     server?.closeAllConnections();
     server?.close();
   });
+}
+
+function explainPortError(error: NodeJS.ErrnoException, address: string): Error {
+  const messages: Record<string, string> = {
+    EADDRINUSE: `${address} is already in use. Stop the other process, or set MUSTER_METRICS_PORT to another port.`,
+    EACCES: `Permission denied to listen on ${address}. Set MUSTER_METRICS_PORT to 1024 or more.`,
+  };
+  const message = messages[error.code ?? ''];
+  return message === undefined ? error : new UsageError(message);
 }
