@@ -64,6 +64,18 @@ test('on SIGTERM requests in flight finish, new requests get 503, and the proces
   assert.equal(service.stderr(), '');
 });
 
+test('SIGHUP, SIGUSR1 and SIGUSR2 neither end the service nor open a debugger', async (t) => {
+  const service = await startMuster(t, temporaryFolder(t));
+  for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGHUP'] as const) {
+    service.child.kill(signal);
+    assert.equal((await fetch(`${service.origin}/livez`)).status, 200, signal);
+  }
+  assert.equal((await fetch(`${service.origin}/readyz`)).status, 200);
+  service.child.kill('SIGTERM');
+  assert.equal(await service.exit, 0);
+  assert.equal(service.stderr(), '');
+});
+
 test('a list of 100,000 people streams in constant memory while other requests are served', async (t) => {
   const folder = temporaryFolder(t);
   await createPeople(join(folder, 'data/muster.db'), 100_000);

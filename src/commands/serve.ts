@@ -17,11 +17,19 @@ type Print = (text: string) => void;
 
 /** Runs the service until a signal stops it. */
 export async function serve(config: Config, print: Print): Promise<void> {
+  for (const signal of [...ignoredSignals, 'SIGUSR1']) process.on(signal, () => {});
   const { app, first } = await startService(config);
   // Before the service says that it is ready: a signal may follow at once.
-  stopWithGrace(app);
+  stopWithGrace(app, ignoredSignals);
   print(greeting(app, first));
 }
+
+/**
+ * Other daemons read their settings again or open their logs again on these. Without a listener, SIGHUP and SIGUSR2 end
+ * the process, and SIGUSR1 opens a debugger, which can read everything.
+ */
+const ignoredSignals: IgnoredSignals = ['SIGHUP', 'SIGUSR2'];
+type IgnoredSignals = ('SIGHUP' | 'SIGUSR2')[];
 
 function greeting(app: App, first: First | undefined): string {
   const ready = `Muster ${version} is ready at ${app.baseUrl}
@@ -92,8 +100,8 @@ export async function startService(config: Config, clock = systemClock) {
 }
 
 /** On a signal: rejects new requests, waits for requests in flight, and exits with 0. */
-export function stopWithGrace(app: App): void {
-  const options = { delay: app.config.shutdown_seconds * 1000, logger: app.log };
+export function stopWithGrace(app: App, skip: IgnoredSignals = []): void {
+  const options = { delay: app.config.shutdown_seconds * 1000, logger: app.log, skip };
   closeWithGrace(options, async ({ err }) => {
     if (err) app.log.fatal(err);
     await app.close();
