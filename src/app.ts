@@ -4,6 +4,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { fastify } from 'fastify';
 import { baseUrlOf, type Config, isLoopback } from './config.ts';
 import type { Clock } from './core/clock.ts';
+import { addressReader } from './core/network/addresses.ts';
 import { createTargets, type Resolve } from './core/network/targets.ts';
 import { limits } from './core/schemas.ts';
 import type { Database } from './database/open.ts';
@@ -172,6 +173,7 @@ function decorateApp(app: App, { config, database, clock: serviceClock, tracing 
   app.decorate('organizationClock', organizationClock);
   app.decorate('responseHeaders', responseHeaders(config));
   app.decorate('listSpool', createSpool());
+  app.decorate('addressOf', addressReader(config.trust_proxy));
   app.decorate('connections', watchConnections(app.server));
   app.decorate('load', createLoadMonitor(config.max_concurrent_requests));
   app.decorate('baseUrl', config.base_url ?? '');

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
   FastifyBaseLogger,
@@ -49,6 +49,8 @@ declare module 'fastify' {
     baseUrl: string;
     /** Creates the headers that every response has. */
     responseHeaders: ReturnType<typeof responseHeaders>;
+    /** The address of the client, which a trusted proxy may have forwarded. */
+    addressOf(request: IncomingMessage): string;
     /** The methods of every path. */
     routeTable: Map<string, Set<string>>;
     /** Functions that end responses without an end of their own, called when the service stops. */

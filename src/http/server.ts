@@ -30,6 +30,8 @@ export function createServer(): Server {
   server.maxConnections = 10_000;
   // Node sends a bare 417 for an unknown `Expect` header; HTTP allows to ignore the header instead.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  // Reading the address stores it, so that a log line still has it when the connection is closed.
+  server.on('connection', (socket) => void socket.remoteAddress);
   server.on('request', (request, response) => latestResponses.set(request.socket, response));
   return server;
 }

@@ -12,6 +12,7 @@ import { varyOn } from '../response/headers.ts';
 import { createActorCache } from './actor-cache.ts';
 import { isSameOrigin, isSessionToken, sessionCookie } from './cookie.ts';
 import { actorLimits, rateLimiter, tooManyRequests } from './rate-limits.ts';
+import { createRejectionLog } from './rejection-log.ts';
 import { createUsage } from './usage.ts';
 
 /**
@@ -163,10 +164,13 @@ function createFailedAttempts({ config }: FastifyInstance) {
 function createAuthentication(app: FastifyInstance) {
   const { config, database, organizationClock, actorCache, failedAttempts } = app;
   const idleMs = config.session_idle_days * 86_400_000;
+  const logRejection = createRejectionLog(app);
   return async (request: FastifyRequest, secret: string): Promise<Actor> => {
     const isSession = isSessionToken(secret);
-    if (!isSession && !looksLikeSecret(secret))
-      throw failedAttempts(request, "That key isn't valid. Check it for typing errors.");
+    if (!isSession && !looksLikeSecret(secret)) {
+      logRejection(request, invalidKey);
+      throw failedAttempts(request, `${invalidKey} Check it for typing errors.`);
+    }
     const versions = await database.versions();
     if (!organizationClock.isCurrent(versions)) {
       await organizationClock.refresh(versions);
@@ -176,16 +180,15 @@ function createAuthentication(app: FastifyInstance) {
     let actor = await find();
     // Another instance may have seen the session since it was cached.
     if (actor?.session && actorError(actor, request.moment, idleMs) !== undefined) actor = await find(true);
-    const error = actor
-      ? actorError(actor, request.moment, idleMs)
-      : isSession
-        ? signedOut
-        : "That key isn't valid.";
-    if (!actor || error !== undefined) throw failedAttempts(request, error ?? signedOut);
-    return actor;
+    const error = actor ? actorError(actor, request.moment, idleMs) : isSession ? signedOut : invalidKey;
+    if (actor && error === undefined) return actor;
+    // A session that has ended is no news: its browser asks again after every pause.
+    if (!isSession) logRejection(request, error ?? invalidKey, actor?.id);
+    throw failedAttempts(request, error ?? signedOut);
   };
 }
 
+const invalidKey = "That key isn't valid.";
 const signedOut = 'You are signed out. Sign in again.';
 
 /**

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
 import type { Transaction } from 'kysely';
-import { addressReader } from '../../core/network/addresses.ts';
 import type { SignInWay } from '../../resources/sessions/schema.ts';
 import { type Actor, findKey, findPerson } from '../../store/access/actors.ts';
 import { hashSecret } from '../../store/access/secret.ts';
@@ -70,7 +69,7 @@ export const changeBy = ({ moment }: FastifyRequest, actor: Actor): Change => {
 
 /** The browser that sent the request. */
 export const clientOf = ({ raw, headers, server }: FastifyRequest): Client => ({
-  address: addressReader(server.config.trust_proxy)(raw),
+  address: server.addressOf(raw),
   browser: describeBrowser(headers['user-agent']),
 });
 

@@ -180,7 +180,11 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
       ms: performance.now() - start,
       key: actor.id,
     };
-    recordResponse(app, app.log, logged, () => ({ request_id, ...traceFields(app, request) }));
+    recordResponse(app, app.log, logged, () => ({
+      request_id,
+      address: app.addressOf(request),
+      ...traceFields(app, request),
+    }));
     app.tracing?.end(request, { ...logged, isCached: true });
     return true;
   }

@@ -11,7 +11,10 @@ const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
 
 test('keys, sessions, links and passwords are never logged, at any log level and wherever they were sent', async (t) => {
   const folder = temporaryFolder(t);
-  const service = await startMuster(t, folder, { MUSTER_LOG_LEVEL: 'trace' });
+  const service = await startMuster(t, folder, {
+    MUSTER_LOG_LEVEL: 'trace',
+    MUSTER_TRUST_PROXY: '127.0.0.1',
+  });
   const { origin, key = '' } = service;
   const secrets: string[] = [];
   const canary = () => secrets[secrets.push(newSecret()) - 1] ?? '';
@@ -86,6 +89,9 @@ test('keys, sessions, links and passwords are never logged, at any log level and
   assert.equal(defect.status, 500);
   const { request_id } = await defect.json();
 
+  const cached = { ...json, 'x-forwarded-for': '198.51.100.1, 203.0.113.7' };
+  for (let i = 0; i < 4; i++) await send('/v1/projects?limit=1', cached);
+
   service.child.kill('SIGTERM');
   assert.equal(await service.exit, 0);
   const log = service.stderr();
@@ -94,6 +100,19 @@ test('keys, sessions, links and passwords are never logged, at any log level and
     .split('\n')
     .map((line) => JSON.parse(line));
   assert.ok(lines.length > 40);
+  const responses = lines.filter(({ route }) => route === '/v1/projects');
+  assert.deepEqual(
+    responses.map(({ address }) => address),
+    Array(4).fill('203.0.113.7'),
+    'routed and cached responses are logged with the address that the proxy forwarded',
+  );
+  const rejected = lines.filter(({ msg }) => msg === 'A key was rejected.');
+  assert.equal(rejected.length, 3, 'one line for each rejected key');
+  for (const { level, address, method, route, reason } of rejected)
+    assert.deepEqual(
+      [level, address, method, route, reason],
+      [40, '127.0.0.1', 'GET', '/v1/me', "That key isn't valid."],
+    );
   const ofDefect = lines.filter((line) => line.request_id === request_id);
   assert.deepEqual(
     ofDefect.map(({ level, trace_id }) => [level, trace_id]),

@@ -47,7 +47,7 @@ export function recordReply(request: FastifyRequest, reply: FastifyReply, ms = r
     ms,
     key: actor?.id,
   };
-  recordResponse(server, log, response);
+  recordResponse(server, log, response, () => ({ address: server.addressOf(request.raw) }));
   server.tracing?.end(request.raw, response);
 }
 
@@ -67,12 +67,12 @@ export function recordResponse(
   { requestHistogram, config }: FastifyInstance,
   log: FastifyBaseLogger,
   response: LoggedResponse,
-  extraFields?: () => object,
+  extraFields: () => object,
 ): void {
   const { method, route, status, ms } = response;
   requestHistogram.record(method, route, status, ms);
   if (requestLogLevels.has(config.log_level))
-    log.info({ ...extraFields?.(), ...response, ms: Math.round(ms * 10) / 10 });
+    log.info({ ...extraFields(), ...response, ms: Math.round(ms * 10) / 10 });
 }
 
 const requestLogLevels = new Set(['info', 'debug', 'trace']);
