@@ -171,7 +171,7 @@ test('settings are read from a .env file', async (t) => {
   writeFileSync(join(folder, '.env'), 'MUSTER_DATABASE_URL=sqlite:elsewhere/other.db\n');
   const { code, stdout } = await muster(folder, ['migrate']);
   assert.equal(code, 0);
-  assert.equal(stdout, 'sqlite:elsewhere/other.db: ran 0001_0.2.0_first, 0002_0.3.0_identity.\n');
+  assert.match(stdout, /^sqlite:elsewhere\/other\.db: ran 0001_0\.2\.0_first, .+\.\n$/);
   assert.equal((await muster(folder, ['migrate'])).stdout, 'sqlite:elsewhere/other.db is up to date.\n');
   assert.ok(existsSync(join(folder, 'elsewhere/other.db')));
 });
