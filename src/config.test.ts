@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { temporaryFolder } from '../test/process.ts';
 import { environmentWithFile, readConfig } from './config.ts';
 
 test('has a default for every setting', () => {
@@ -8,6 +10,7 @@ test('has a default for every setting', () => {
     database_url: 'sqlite:data/muster.db',
     database_prepare: true,
     database_pool: 24,
+    first_key_file: undefined,
     host: '127.0.0.1',
     port: 8080,
     base_url: undefined,
@@ -102,6 +105,40 @@ test('does not repeat a password in an error', () => {
     () => readConfig({ MUSTER_DATABASE_URL: 'postgres:/muster:hunter2@db/muster' }),
     ({ message }: Error) => message.includes('MUSTER_DATABASE_URL') && !message.includes('hunter2'),
   );
+});
+
+test('secrets can be read from files', (t) => {
+  const folder = temporaryFolder(t);
+  const fileWith = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const config = readConfig({
+    MUSTER_DATABASE_URL_FILE: fileWith('url', 'postgres://muster:hunter2@db/muster\n'),
+    MUSTER_OIDC_ISSUER: 'https://login.example.com',
+    MUSTER_OIDC_CLIENT_ID: 'muster',
+    MUSTER_OIDC_CLIENT_SECRET_FILE: fileWith('secret', 's3cret '),
+  });
+  assert.equal(config.database_url, 'postgres://muster:hunter2@db/muster');
+  assert.equal(config.oidc_client_secret, 's3cret ');
+  for (const [environment, expected] of [
+    [
+      { MUSTER_DATABASE_URL_FILE: '/nothing/here' },
+      /MUSTER_DATABASE_URL_FILE is .* cannot be read \(ENOENT\)/,
+    ],
+    [{ MUSTER_DATABASE_URL_FILE: fileWith('empty', '\n') }, /MUSTER_DATABASE_URL_FILE is .* is empty/],
+    [{ MUSTER_DATABASE_URL_FILE: fileWith('wrong', 'hunter2') }, /: MUSTER_DATABASE_URL must be/],
+    [
+      { MUSTER_DATABASE_URL: 'sqlite:a', MUSTER_DATABASE_URL_FILE: join(folder, 'url') },
+      /MUSTER_DATABASE_URL and MUSTER_DATABASE_URL_FILE are both set/,
+    ],
+    [{ MUSTER_PORT_FILE: join(folder, 'url') }, /MUSTER_PORT_FILE is not a setting/],
+  ] as const)
+    assert.throws(
+      () => readConfig(environment),
+      ({ message }: Error) => expected.test(message) && !message.includes('hunter2'),
+      String(expected),
+    );
 });
 
 test('metrics need a port of their own', () => {

@@ -14,7 +14,7 @@ type Setting<T> = {
   expected: string;
   /** Returns undefined for an invalid value. */
   parse(text: string): T | undefined;
-  /** Whether messages leave out the value. */
+  /** Whether messages leave out the value, and a variable that ends with `_FILE` may name a file that has it. */
   isSecret?: true;
 };
 
@@ -87,6 +87,8 @@ const settings = {
   ),
   /** The maximum number of connections to PostgreSQL. */
   database_pool: integer(24, 'connections', 5, 1000),
+  /** The file that the first key is written to, instead of standard output. */
+  first_key_file: setting<string | undefined>(undefined, 'a file to create', (text) => text),
   host: setting('127.0.0.1', 'an address to listen on, such as 127.0.0.1 or 0.0.0.0', (text) =>
     /^[\w.:-]+$/.test(text) ? text : undefined,
   ),
@@ -129,11 +131,10 @@ const settings = {
     'the client id at the identity provider',
     (text) => text,
   ),
-  oidc_client_secret: setting<string | undefined>(
-    undefined,
-    'the client secret at the identity provider',
-    (text) => text,
-  ),
+  oidc_client_secret: {
+    ...setting<string | undefined>(undefined, 'the client secret at the identity provider', (text) => text),
+    isSecret: true as const,
+  },
   /** The text of the button on the sign-in page. */
   oidc_label: setting(
     'Sign in with your organization',
@@ -212,7 +213,9 @@ export type Config = Readonly<Settings & { tracing: boolean }>;
 
 /** Parses the settings. Reports all errors at once, so that one restart is enough to fix them. */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
-  const known = Object.keys(settings).map(variableOf);
+  const known = Object.entries<Setting<unknown>>(settings).flatMap(([name, { isSecret }]) =>
+    isSecret ? [variableOf(name), `${variableOf(name)}_FILE`] : variableOf(name),
+  );
   const errors = Object.entries(environment)
     .filter(([name, value]) => name.startsWith('MUSTER_') && value && !known.includes(name))
     .map(([name]) => {
@@ -224,7 +227,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     });
   const values = Object.entries<Setting<unknown>>(settings).map(
     ([name, { default: value, expected, parse, isSecret }]) => {
-      const text = environment[variableOf(name)];
+      const text = isSecret
+        ? readSecret(environment, variableOf(name), errors)
+        : environment[variableOf(name)];
       const parsed = text ? parse(text) : value;
       if (text && parsed === undefined)
         errors.push(`${variableOf(name)} ${isSecret ? '' : `is “${text}” but `}must be ${expected}`);
@@ -237,6 +242,25 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     errors.push(`MUSTER_METRICS_PORT is ${config.port}, as MUSTER_PORT is, but must be another port`);
   if (errors.length > 0) throw new UsageError(`The settings have errors: ${errors.join('; ')}.`);
   return Object.freeze({ ...config, tracing: sendsTraces(environment) });
+}
+
+/** The value of a variable, or the contents of the file that the variable with `_FILE` names, without line breaks at its end. */
+function readSecret(environment: NodeJS.ProcessEnv, name: string, errors: string[]): string | undefined {
+  const file = environment[`${name}_FILE`];
+  if (!file) return environment[name];
+  if (environment[name]) {
+    errors.push(`${name} and ${name}_FILE are both set, but only one of them can be`);
+    return undefined;
+  }
+  try {
+    const text = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '');
+    if (text === '') errors.push(`${name}_FILE is “${file}”, which is empty`);
+    return text;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    errors.push(`${name}_FILE is “${file}”, which cannot be read (${code})`);
+    return undefined;
+  }
 }
 
 /** Settings of an identity provider without the two that it needs. */

@@ -34,9 +34,13 @@ function runTool(
   return stdout + stderr;
 }
 
-/** The settings in a file must exist and be valid. Placeholders stand for values that the operator fills in. */
-function assertSettings(settings: Record<string, string>): void {
+/**
+ * The settings in a file must exist and be valid, and keep the first key out of the log. Placeholders stand for values that
+ * the operator fills in.
+ */
+function assertSettings(settings: Record<string, string>, isImage = false): void {
   assert.ok(Object.keys(settings).length > 0);
+  assert.ok(isImage || settings.MUSTER_FIRST_KEY_FILE, 'MUSTER_FIRST_KEY_FILE is not set');
   readConfig(settings);
 }
 
@@ -148,9 +152,17 @@ test('the Kubernetes manifests fit together', (t) => {
   assert.deepEqual(selector.matchLabels, template.metadata.labels);
   const [container] = template.spec.containers;
   assert.equal(container.image, `registry.example.com/muster:${version}`);
-  const settings = container.env.map(({ name = '', value = 'postgres://x' }) => [name, value]);
-  assertSettings(Object.fromEntries(settings));
-  const shutdown = Number(Object.fromEntries(settings).MUSTER_SHUTDOWN_SECONDS);
+  const { MUSTER_DATABASE_URL_FILE: urlFile, ...settings } = Object.fromEntries(
+    container.env.map(({ name = '', value = '' }) => [name, value]),
+  );
+  assertSettings(settings);
+  const mounted = container.volumeMounts.find(({ name }: { name: string }) => name === 'secrets');
+  assert.equal(urlFile, `${mounted.mountPath}/database-url`);
+  assert.match(
+    read('deploy/kubernetes/kustomization.yaml'),
+    /secret generic muster --from-literal=database-url=/,
+  );
+  const shutdown = Number(settings.MUSTER_SHUTDOWN_SECONDS);
   assert.ok(
     template.spec.terminationGracePeriodSeconds > shutdown + container.lifecycle.preStop.sleep.seconds,
   );
@@ -191,7 +203,7 @@ test('the Dockerfile builds from files that exist, and runs as another user than
   const settings = [...(valuesOf('ENV')[0] ?? '').matchAll(/(\w+)=(\S+)/g)].map(
     ([, name = '', value = '']) => [name, value],
   );
-  assertSettings(Object.fromEntries(settings));
+  assertSettings(Object.fromEntries(settings), true);
 });
 
 test('compose.yaml runs Muster with PostgreSQL', () => {

@@ -11,7 +11,7 @@ import { curl, signInUrl, startService, stopWithGrace } from './serve.ts';
 /** Runs the service with sample data in a temporary database, which is deleted when the process exits. */
 export async function demo(config: Config, print: (text: string) => void): Promise<void> {
   const database_url = fileDatabaseUrl(join(createTemporaryFolder(), 'muster.db'));
-  const { app, first } = await startService({ ...config, database_url });
+  const { app, first } = await startService({ ...config, database_url, first_key_file: undefined });
   try {
     const counts = await fillDemo(app.database, app.clock());
     await addActivity(app.database, app.clock());

@@ -1,17 +1,15 @@
 import closeWithGrace from 'close-with-grace';
 import { createApp } from '../app.ts';
 import type { Config } from '../config.ts';
-import { type Moment, systemClock } from '../core/clock.ts';
+import { systemClock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { version } from '../core/version.ts';
-import type { Database } from '../database/open.ts';
 import type { App } from '../http/fastify.ts';
 import type { Readiness } from '../http/ops/health.ts';
 import { createJobs } from '../jobs/schedule.ts';
-import { createFirstKey } from '../resources/keys/queries.ts';
-import { createLink } from '../store/access/links.ts';
 import { openDatabase } from '../store/open.ts';
 import { storeTimeZone } from '../store/settings.ts';
+import { createFirst, type First } from './first-key.ts';
 
 type Print = (text: string) => void;
 
@@ -36,6 +34,10 @@ function greeting(app: App, first: First | undefined): string {
   docs  ${app.baseUrl}/docs
   data  ${app.database.name}`;
   if (!first) return ready;
+  if (first.file !== undefined)
+    return `${ready}
+
+This is the first start. A key with all scopes is in ${first.file}. Open the console and sign in with it.`;
   return `${ready}
 
 This is the first start. Open the console, and become its first administrator (the link works once, for an hour):
@@ -52,23 +54,7 @@ Try it:
 `;
 }
 
-/** What the first start prints: a key, and a link that signs a browser in with it. */
-type First = { key: string; link: string };
-
 export const signInUrl = ({ baseUrl }: App, token: string) => `${baseUrl}/sign-in#${token}`;
-
-async function createFirst(database: Database, moment: Moment): Promise<First | undefined> {
-  return database.write(async (db) => {
-    const key = await createFirstKey(db, moment);
-    if (!key) return undefined;
-    const { token } = await createLink(
-      db,
-      { purpose: 'sign_in', key_id: key.id, user_id: null },
-      { now: moment.now, hours: 1 },
-    );
-    return { key: key.secret, link: token };
-  });
-}
 
 /** Listens before it migrates, so that a port in use has no side effects. Requests are rejected until it is ready. */
 export async function startService(config: Config, clock = systemClock) {
@@ -87,7 +73,7 @@ export async function startService(config: Config, clock = systemClock) {
     await listen(app, config);
     await database.migrate();
     if (config.time_zone) await storeTimeZone(database, config.time_zone);
-    const first = await createFirst(database, clock());
+    const first = await createFirst(database, clock(), config.first_key_file);
     await jobs.runDue();
     readiness.state = 'ready';
     jobs.start();

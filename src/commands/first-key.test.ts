@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { temporaryFolder } from '../../test/process.ts';
+import { onBothEngines } from '../../test/service.ts';
+import { createFirst } from './first-key.ts';
+
+onBothEngines('the first key', (start) => {
+  test('is written to a file that only its owner can read, once, or is not created', async (t) => {
+    const { app, database, get } = await start(t);
+    const folder = temporaryFolder(t);
+    const file = join(folder, 'first-key');
+    const keys = () => database.db.selectFrom('keys').selectAll().execute();
+
+    await assert.rejects(createFirst(database, app.clock(), join(folder, 'nothing/first-key')), {
+      name: 'UsageError',
+      message: /^MUSTER_FIRST_KEY_FILE: .* cannot be created \(ENOENT\)/,
+    });
+    writeFileSync(file, 'mst_of_another_database');
+    await assert.rejects(createFirst(database, app.clock(), file), /exists already/);
+    assert.equal(readFileSync(file, 'utf8'), 'mst_of_another_database');
+    rmSync(file);
+    assert.deepEqual(await keys(), []);
+
+    assert.deepEqual(await createFirst(database, app.clock(), file), { file });
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    const key = readFileSync(file, 'utf8');
+    assert.match(key, /^mst_\w+\n$/);
+    assert.equal((await get('/v1/me', key.trim())).status, 200);
+    // No link was created that nobody has seen.
+    assert.deepEqual(await database.db.selectFrom('links').selectAll().execute(), []);
+
+    rmSync(file);
+    assert.equal(await createFirst(database, app.clock(), file), undefined);
+    assert.ok(!existsSync(file));
+    assert.equal((await keys()).length, 1);
+  });
+});

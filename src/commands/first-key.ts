@@ -1,0 +1,62 @@
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import type { Moment } from '../core/clock.ts';
+import { UsageError } from '../core/errors.ts';
+import type { Database } from '../database/open.ts';
+import { createFirstKey } from '../resources/keys/queries.ts';
+import { createLink } from '../store/access/links.ts';
+
+/** What the first start shows: a key and a link that signs a browser in with it, or the file that has the key. */
+export type First = { key: string; link: string; file?: undefined } | { key?: undefined; file: string };
+
+/** Creates a key if there is none. Returns undefined if there is one. */
+export async function createFirst(
+  database: Database,
+  moment: Moment,
+  file: string | undefined,
+): Promise<First | undefined> {
+  if (file !== undefined) return (await writeFirstKey(database, moment, file)) ? { file } : undefined;
+  return database.write(async (db) => {
+    const key = await createFirstKey(db, moment);
+    if (!key) return undefined;
+    const { token } = await createLink(
+      db,
+      { purpose: 'sign_in', key_id: key.id, user_id: null },
+      { now: moment.now, hours: 1 },
+    );
+    return { key: key.secret, link: token };
+  });
+}
+
+/** Creates the file before the key, so that no key is created that nobody gets to know. */
+async function writeFirstKey(database: Database, moment: Moment, file: string): Promise<boolean> {
+  const existing = await database.db.selectFrom('keys').select('id').limit(1).executeTakeFirst();
+  if (existing) return false;
+  const descriptor = createFile(file);
+  let isWritten = false;
+  try {
+    // Another instance may have been first.
+    const key = await database.write((db) => createFirstKey(db, moment));
+    if (key) {
+      writeSync(descriptor, `${key.secret}\n`);
+      fsyncSync(descriptor);
+      isWritten = true;
+    }
+  } finally {
+    closeSync(descriptor);
+    if (!isWritten) rmSync(file, { force: true });
+  }
+  return isWritten;
+}
+
+function createFile(file: string): number {
+  try {
+    return openSync(file, 'wx', 0o600);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const reason =
+      code === 'EEXIST'
+        ? 'exists already. Remove it, because it would be the key of another database'
+        : `cannot be created (${code}). Name a file in a folder that the service can write to`;
+    throw new UsageError(`MUSTER_FIRST_KEY_FILE: ${file} ${reason}.`);
+  }
+}
