@@ -39,17 +39,33 @@ function open(config: Config): Database {
   return database;
 }
 
+/** `nothing` if the command itself looks at the version of the database. */
+type BeforeWork = 'migrate' | 'expectCurrent' | 'nothing';
 type Work<T> = (database: Database, clock: () => Promise<Clock>) => Promise<T>;
 
-async function withDatabase<T>(work: Work<T>, migrates = true): Promise<T> {
+/** Only the service, `migrate`, `restore` and `import` change the schema of a database. */
+async function withDatabase<T>(work: Work<T>, before: BeforeWork = 'expectCurrent'): Promise<T> {
   const settings = config();
   const database = open(settings);
   try {
-    if (migrates) await database.migrate();
+    if (before === 'migrate') await database.migrate();
+    if (before === 'expectCurrent') await expectCurrent(database);
     return await work(database, () => organizationClock(database, settings));
   } finally {
     await database.close();
   }
+}
+
+async function expectCurrent(database: Database): Promise<void> {
+  const { applied, pending } = await database.migrations();
+  if (applied.length === 0)
+    throw new UsageError(
+      `The database ${database.name} is empty. Start the service, or run muster migrate first.`,
+    );
+  if (pending.length > 0)
+    throw new UsageError(
+      `The database ${database.name} was written by an older version of Muster. Run muster migrate first.`,
+    );
 }
 
 /** Commands have the day of the service, or of its settings before its first start. */
@@ -92,7 +108,7 @@ program
       const names = dryRun ? (await database.migrations()).pending : await database.migrate();
       if (names.length === 0) print(`${database.name} is up to date.`);
       else print(`${database.name}: ${dryRun ? 'would run' : 'ran'} ${names.join(', ')}.`);
-    }, false),
+    }, 'nothing'),
   );
 
 program
@@ -163,11 +179,13 @@ program
       process.stderr.write(`\n${interruptedReport(state.done, state.rows, options)}\n`);
       process.exit(130);
     });
-    const imported = await withDatabase(async (database, clock) =>
-      importCommand(database, await clock(), what, file, options, (done, rows) => {
-        state = { done, rows };
-        progress(`${done} of ${rows} rows`);
-      }),
+    const imported = await withDatabase(
+      async (database, clock) =>
+        importCommand(database, await clock(), what, file, options, (done, rows) => {
+          state = { done, rows };
+          progress(`${done} of ${rows} rows`);
+        }),
+      'migrate',
     );
     progress('');
     if (options.json) for await (const text of importJson(imported)) process.stdout.write(text);
@@ -208,7 +226,7 @@ program
   .option('--json', 'print the result as JSON')
   .action(async ({ output, json: isJson }: { output?: string; json?: true }) => {
     const { backupCommand, describeRows } = await import('./commands/backup.ts');
-    const result = await withDatabase((database) => backupCommand(database, output, showRows), false);
+    const result = await withDatabase((database) => backupCommand(database, output, showRows), 'nothing');
     progress('');
     // Standard output may be the backup itself.
     const report = isJson ? json(result) : `${result.file}: ${describeRows(result.rows, result.seconds)}`;
@@ -225,7 +243,7 @@ program
     const { restoreCommand, restoreReport } = await import('./commands/backup.ts');
     const result = await withDatabase(
       (database) => restoreCommand(database, file, { ...options, onProgress: showRows }),
-      false,
+      'nothing',
     );
     progress('');
     if (options.json) print(json(result));
@@ -238,7 +256,7 @@ program
   .option('--json', 'print the result as JSON')
   .action(async (options: { json?: true }) => {
     const { checkCommand, checkReport } = await import('./commands/check.ts');
-    const result = await withDatabase((database) => checkCommand(database, showRows), false);
+    const result = await withDatabase((database) => checkCommand(database, showRows), 'nothing');
     progress('');
     if (options.json) print(json(result));
     else for (const line of checkReport(result)) print(line);

@@ -12,6 +12,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
 import { fillPeople } from '../../test/people.ts';
 import { launchMuster, muster, startMuster, temporaryFolder } from '../../test/process.ts';
 import { pluck } from '../../test/service.ts';
@@ -252,6 +253,7 @@ test('the time zone is stored at start; later starts and commands use it', async
 
 test('an invalid command line prints one line that says what to do, and exits with 1', async (t) => {
   const folder = temporaryFolder(t);
+  await muster(folder, ['migrate']);
   for (const [args, expected] of [
     [['srve'], /unknown command 'srve'.*Did you mean serve\?/],
     [['keys', 'create', '--name', 'x'], /required option '--scopes <list>' not specified/],
@@ -274,6 +276,37 @@ test('an invalid command line prints one line that says what to do, and exits wi
     assert.match(help.stdout, /serve +run the service/);
   }
   assert.match((await muster(folder, ['keys'])).stdout, /create \[options\] +create a key/);
+});
+
+test('only serve, migrate, restore and import migrate a database', async (t) => {
+  const folder = temporaryFolder(t);
+  const commands = [
+    ['keys', 'list'],
+    ['keys', 'create', '--name', 'x', '--scopes', 'all'],
+    ['access', 'list'],
+    ['export', 'personnel'],
+  ];
+  const expectAll = async (expected: RegExp) => {
+    for (const args of commands) {
+      const { code, stdout, stderr } = await muster(folder, args);
+      assert.deepEqual([code, stdout], [1, ''], args.join(' '));
+      assert.match(stderr, expected);
+    }
+  };
+  await expectAll(/^muster: The database \S+ is empty\. Start the service, or run muster migrate first\.\n$/);
+  assert.deepEqual(readdirSync(folder), []);
+
+  await muster(folder, ['migrate']);
+  const database = new Sqlite(join(folder, 'data/muster.db'));
+  t.after(() => database.close());
+  const applied = () => database.prepare('select name from kysely_migration order by name').pluck().all();
+  const [newest] = applied().slice(-1);
+  database.prepare('delete from kysely_migration where name = ?').run(newest);
+  const before = applied();
+  await expectAll(
+    /^muster: The database \S+ was written by an older version of Muster\. Run muster migrate first\.\n$/,
+  );
+  assert.deepEqual(applied(), before);
 });
 
 test('the demo starts with sample data and leaves nothing behind', async (t) => {

@@ -18,7 +18,10 @@ export function addKeyCommands(program: Command, { print, withDatabase }: Contex
     .requiredOption('--name <name>', 'what the key is for')
     .requiredOption('--scopes <list>', 'separated by commas, such as personnel.read,projects.manage; or all')
     .option('--project <list>', 'limit the key to these project ids or keys (default: all)', collectList)
-    .option('--expires <when>', 'a date, a time, or days from now such as 90d')
+    .option(
+      '--expires <when>',
+      'a date, a time (in UTC unless it has an offset), or days from now such as 90d',
+    )
     .option('--rate-limit <number>', "requests per minute, 0 for no limit (default: the service's limit)")
     .option('--json', 'print JSON')
     .action(async (options: KeyOptions & { json?: true }) => {

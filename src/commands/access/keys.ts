@@ -106,21 +106,28 @@ function readInteger(option: string, text: string, max: number, expected: string
   throw new UsageError(`${option} is “${text}” but must be ${expected}.`);
 }
 
-/** Accepts a date, which means its start in the time zone of the organization, a time, or a number of days such as `90d`. */
-function readExpiry(text: string, moment: Moment): string {
+/**
+ * Accepts a date, which means its start in the time zone of the organization, a time, in UTC unless it has an offset, or a
+ * number of days such as `90d`.
+ */
+export function readExpiry(text: string, moment: Moment): string {
   const { now } = moment;
   const [, days] = /^(\d{1,5})d$/.exec(text) ?? [];
-  const time = days
-    ? Date.parse(now) + Number(days) * 86_400_000
-    : /^\d{4}-\d\d-\d\d/.test(text)
-      ? Date.parse(isDay(text) ? startOf(text, moment) : text)
-      : Number.NaN;
+  const time = days ? Date.parse(now) + Number(days) * 86_400_000 : readTime(text, moment);
   if (Number.isNaN(time)) {
     throw new UsageError(
-      `--expires is “${text}” but must be a date (2027-01-31), a time, or days from now (90d).`,
+      `--expires is “${text}” but must be a date (2027-01-31), a time (2027-01-31T18:00Z), or days from now (90d).`,
     );
   }
   const expires_at = new Date(time).toISOString();
   if (expires_at <= now) throw new UsageError(`--expires is ${expires_at}, which is in the past.`);
   return expires_at;
+}
+
+/** JavaScript parses 31 February as a day in March, and a time without an offset in the time zone of the machine. */
+function readTime(text: string, moment: Moment): number {
+  const [, day = '', time = '', offset = 'Z'] =
+    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:\d\d)?)?$/i.exec(text) ?? [];
+  if (!isDay(day)) return Number.NaN;
+  return Date.parse(time === '' ? startOf(day, moment) : `${day}T${time}${offset.toUpperCase()}`);
 }
