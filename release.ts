@@ -28,7 +28,7 @@ const { version, description, license, engines } = read('package.json');
 const platform = `${process.platform}-${process.arch}`;
 
 /** The files of the service itself. Its dependencies are bundled, except for the native module. */
-const serviceFiles = ['dist', 'docs', 'openapi.json', 'README.md', 'CHANGELOG.md', 'LICENSE'];
+const serviceFiles = ['dist', 'docs', 'deploy', 'openapi.json', 'README.md', 'CHANGELOG.md', 'LICENSE'];
 const nativeModule = 'better-sqlite3';
 
 async function buildRelease(): Promise<void> {

@@ -8,9 +8,11 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../src/config.ts';
+import { startHaproxy } from './haproxy.ts';
 import { startNginxExample } from './nginx.ts';
 import { temporaryFolder } from './process.ts';
 import { isInstalled } from './programs.ts';
+import { startCaddyExample } from './proxies.ts';
 import { onBothEngines } from './service.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -116,6 +118,38 @@ test('the HAProxy configuration is valid', (t) => {
 
 test('the Caddy configuration is valid', (t) => {
   runTool(t, 'caddy', ['validate', '--adapter', 'caddyfile', '--config', 'deploy/caddy/Caddyfile']);
+});
+
+const hidingProxies: [string, (t: TestContext, upstream: string) => Promise<string>][] = [
+  ['caddy', async (t, upstream) => `${await startCaddyExample(t, upstream)}/muster`],
+  ['haproxy', (t, upstream) => startHaproxy(t, [upstream])],
+  ['nginx', (t, upstream) => startNginxExample(t, [upstream])],
+];
+for (const [program, start] of hidingProxies)
+  test(`the example for ${program} passes requests on, but not those for metrics`, async (t) => {
+    if (!isInstalled(program)) return t.skip(`${program} is not installed`);
+    const paths: string[] = [];
+    const server = createServer(({ url = '' }, response) => {
+      paths.push(url);
+      response.end('passed on');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => server.close().closeAllConnections());
+    const origin = await start(t, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const get = async (path: string) => (await fetch(origin + path)).status;
+    for (const path of ['/v1/risks', '/metrics/x', '/docs']) assert.equal(await get(path), 200, path);
+    for (const path of ['/metrics', '/metrics?x=1', '/%6detrics']) assert.equal(await get(path), 404, path);
+    assert.deepEqual(
+      paths.filter((path) => /m?etrics(\?|$)/.test(path)),
+      [],
+    );
+  });
+
+test('the examples are in both artefacts of a release, and name the settings that a proxy needs', () => {
+  assert.match(read('release.ts'), /serviceFiles = \[[^\]]*'deploy'/);
+  for (const file of ['caddy/Caddyfile', 'haproxy/haproxy.cfg', 'nginx/muster.conf'])
+    for (const name of ['MUSTER_BASE_URL', 'MUSTER_TRUST_PROXY'])
+      assert.ok(read(`deploy/${file}`).includes(name), `${file} does not name ${name}`);
 });
 
 test('the Prometheus configuration and alert rules are valid', (t) => {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { startConfigured } from './haproxy.ts';
@@ -73,6 +73,20 @@ http://127.0.0.1:${port} {
     return `http://127.0.0.1:${port}`;
   },
 };
+
+const caddyExample = join(import.meta.dirname, '../deploy/caddy/Caddyfile');
+
+/** Starts Caddy with the example configuration in front of a service, without TLS. Returns its origin. */
+export async function startCaddyExample(t: Pick<TestContext, 'after'>, upstream: string): Promise<string> {
+  const port = await freePort();
+  const file = join(temporaryFolder(t), 'Caddyfile');
+  const site = readFileSync(caddyExample, 'utf8')
+    .replace(/^ops\.example\.com \{/m, `http://127.0.0.1:${port} {`)
+    .replace('127.0.0.1:8080', new URL(upstream).host);
+  writeFileSync(file, `{\n  admin off\n  auto_https off\n}\n${site}`);
+  await startProgram(t, ['caddy', 'run', '--config', file, '--adapter', 'caddyfile'], port);
+  return `http://127.0.0.1:${port}`;
+}
 
 export const proxies: Proxy[] = [
   nginx('nginx', ''),

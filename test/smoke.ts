@@ -46,6 +46,7 @@ async function testArchive(): Promise<void> {
   const unpacked = join(folder, 'archive');
   mkdirSync(unpacked);
   execFileSync('tar', ['-xzf', join(release, archive), '-C', unpacked, '--strip-components=1']);
+  assert.ok(existsSync(join(unpacked, 'deploy/systemd/muster.service')));
   await check(`${archive}, with an empty environment`, unpacked, ['./muster', 'serve']);
   if (process.getuid?.() !== 0 || process.platform !== 'linux') {
     console.log(`- ${archive}, in an empty root folder: skipped, needs root on Linux`);
@@ -78,6 +79,7 @@ async function testPackage(): Promise<void> {
   });
   for (const name of ['vite', 'react', 'typescript', 'fastify'])
     assert.ok(!existsSync(join(installed, 'node_modules', name)), `${name} is not needed at run time`);
+  assert.ok(existsSync(join(installed, 'node_modules/muster-ops/deploy/systemd/muster.service')));
   const command = join(installed, 'node_modules/.bin/muster-ops');
   await check(archive, installed, [command, 'serve'], { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` });
 }
