@@ -102,7 +102,7 @@ export async function fillDataset(db: Kysely<Tables>, sizes: Sizes): Promise<voi
       case i % 50 when 1 then 'urgent' when 2 then 'low' else 'normal' end as priority,
       case when i % 3 = 0 then 'closed' when i % 20 = 1 then 'blocked' when i % 7 = 1 then 'in_progress'
         else 'open' end as status,
-      case when i % 3 = 0 then 'The part has arrived.' end as resolution,
+      case when i % 3 = 0 then 'fixed' end as resolution,
       case when i % 3 <> 0 and i % 20 = 1 then 'The lorry has broken down.' end as blocked_reason,
       case when i % 60 = 1 then null else ${id('usr', sql`(i * 37) % ${lit(people)} + 1`)} end as assignee_user_id,
       case when i % 5 = 1 then ${id('usr', sql`(i * 41) % ${lit(people)} + 1`)} end as owner_user_id,
