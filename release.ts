@@ -40,8 +40,7 @@ async function buildRelease(): Promise<void> {
   try {
     buildPackage(join(folder, 'package'));
     buildArchive(join(folder, `muster-${version}-${platform}`));
-    const sbom = ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--package-lock-only'];
-    writeFileSync(join(target, `muster-${version}.cdx.json`), npm(root, sbom));
+    writeFileSync(join(target, `muster-${version}.cdx.json`), billOfMaterials());
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -66,7 +65,9 @@ function buildPackage(stage: string): void {
     dependencies,
   };
   writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-  npm(stage, ['pack', '--pack-destination', target]);
+  // The modes in the package depend on the umask, and on that of npm.
+  execFileSync('chmod', ['-R', 'u+rw,go+r,go-w,a+X', stage]);
+  npm(stage, ['pack', '--umask=0022', '--pack-destination', target]);
 }
 
 /** Node, the bundle and the native module: runs on a machine that has only the C library. */
@@ -85,10 +86,25 @@ function buildArchive(stage: string): void {
   writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   writeFileSync(join(stage, 'muster'), launcher, { mode: 0o755 });
   const name = `muster-${version}-${platform}`;
-  // The same content gives the same archive.
-  const same = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--mtime=@0'];
+  // The same content gives the same archive, also with another umask. `-n` leaves the time out of the header of gzip.
+  const same = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--mtime=@0', '--format=gnu'];
+  const mode = '--mode=u+rw,go+r,go-w,a+X';
   const archive = join(target, `${name}.tar.gz`);
-  execFileSync('tar', [...same, '-czf', archive, '-C', join(stage, '..'), name]);
+  execFileSync('tar', [...same, mode, '-I', 'gzip -n', '-cf', archive, '-C', join(stage, '..'), name]);
+}
+
+/** npm adds the time and a random number. Without them, the same dependencies give the same file. */
+function billOfMaterials(): string {
+  const sbom = JSON.parse(
+    npm(root, ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--package-lock-only']),
+  );
+  delete sbom.metadata.timestamp;
+  delete sbom.serialNumber;
+  const digest = hash('sha256', JSON.stringify(sbom), 'hex');
+  const [, a, b, c, d] = /^(.{8})(.{4})(.{3})(?:.)(?:.)(.{15})/.exec(digest) ?? [];
+  // A UUID of version 8, whose content is up to the author.
+  const serialNumber = `urn:uuid:${a}-${b}-8${c}-8${d?.slice(0, 3)}-${d?.slice(3)}`;
+  return `${JSON.stringify({ ...sbom, serialNumber }, null, 2)}\n`;
 }
 
 function copyService(stage: string): void {
@@ -129,3 +145,15 @@ function npm(cwd: string, args: string[]): string {
 }
 
 await buildRelease();
+if (process.argv.includes('--twice')) await compareSecondRun();
+
+/** Builds everything again, with another umask, and fails unless all artefacts are the same. */
+async function compareSecondRun(): Promise<void> {
+  const first = checksums();
+  rmSync(join(root, 'dist'), { recursive: true });
+  const umask = process.umask(0o077);
+  await buildRelease();
+  process.umask(umask);
+  if (checksums() !== first) throw new Error(`Two runs differ:\n${first}\n${checksums()}`);
+  console.log('✔ two runs give the same bytes');
+}
