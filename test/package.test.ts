@@ -56,7 +56,7 @@ test('the npm scripts have the same Node on every platform, without an install s
 });
 
 test('build-time packages are development dependencies of the console, which is not published', () => {
-  assert.deepEqual(files, ['dist', 'docs', 'openapi.json']);
+  assert.deepEqual(files, ['dist', 'docs', 'deploy', 'openapi.json']);
   const { dependencies: none, devDependencies } = JSON.parse(read('web/package.json'));
   assert.equal(none, undefined);
   const needed = [...findImports('web/*.ts'), ...findImports('web/src/**/*.{ts,tsx}')];
