@@ -199,6 +199,8 @@ const settings = {
     (item) => isNetwork(item) || /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(item),
   ),
   /** The maximum number of webhooks, in all projects together. */
+  /** How long a stopping service still serves requests, with `/readyz` already 503, before it closes its port. */
+  drain_seconds: integer(0, 'seconds', 0, 3600),
   max_webhooks: integer(50, 'webhooks', 1, 1000),
   /** How many days the delivery log of webhooks is stored. */
   webhook_log_days: integer(30, 'days', 1, 3650),

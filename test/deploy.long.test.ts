@@ -10,6 +10,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../src/config.ts';
 import { startHaproxy } from './haproxy.ts';
 import { startNginxExample } from './nginx.ts';
+import { freePort } from './ports.ts';
 import { temporaryFolder } from './process.ts';
 import { isInstalled } from './programs.ts';
 import { startCaddyExample } from './proxies.ts';
@@ -108,6 +109,39 @@ test('nginx sends a read to another instance if one dies, and a write only once'
   assert.deepEqual(requests, ['GET']);
 });
 
+test('nginx sends what did not reach an instance to another one, and reads that an instance rejects', async (t) => {
+  if (!isInstalled('nginx')) return t.skip('nginx is not installed');
+  const requests: string[] = [];
+  const start = async (status: number) => {
+    const server = createServer((request, response) => {
+      requests.push(`${request.method} ${status}`);
+      request.resume().on('end', () => response.writeHead(status).end());
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => server.close().closeAllConnections());
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+  const living = await start(200);
+  const stopped = `http://127.0.0.1:${await freePort()}`;
+  const body = 'x'.repeat(100_000);
+  for (const method of ['GET', 'POST', 'PATCH', 'PUT', 'DELETE']) {
+    const origin = await startNginxExample(t, [stopped, living]);
+    const options = { method, ...(method !== 'GET' && { body }) };
+    for (let i = 0; i < 2; i++)
+      assert.equal((await fetch(`${origin}/v1/personnel`, options)).status, 200, method);
+  }
+  requests.length = 0;
+  const rejecting = await start(503);
+  const origin = await startNginxExample(t, [rejecting, living]);
+  assert.equal((await fetch(`${origin}/v1/personnel`)).status, 200);
+  assert.deepEqual(requests.splice(0), ['GET 503', 'GET 200']);
+  for (const method of ['POST', 'PATCH', 'PUT', 'DELETE']) {
+    const fresh = await startNginxExample(t, [rejecting, living]);
+    assert.equal((await fetch(`${fresh}/v1/personnel`, { method })).status, 503, method);
+    assert.deepEqual(requests.splice(0), [`${method} 503`]);
+  }
+});
+
 test('the HAProxy configuration is valid', (t) => {
   const folder = temporaryFolder(t);
   const text = read('deploy/haproxy/haproxy.cfg');
@@ -196,10 +230,10 @@ test('the Kubernetes manifests fit together', (t) => {
     read('deploy/kubernetes/kustomization.yaml'),
     /secret generic muster --from-literal=database-url=/,
   );
-  const shutdown = Number(settings.MUSTER_SHUTDOWN_SECONDS);
-  assert.ok(
-    template.spec.terminationGracePeriodSeconds > shutdown + container.lifecycle.preStop.sleep.seconds,
-  );
+  const { drain_seconds, shutdown_seconds } = readConfig(settings);
+  // Probes notice within two periods.
+  assert.ok(drain_seconds > 2 * container.readinessProbe.periodSeconds);
+  assert.ok(template.spec.terminationGracePeriodSeconds > shutdown_seconds + drain_seconds);
   assert.deepEqual(
     [container.readinessProbe.httpGet.path, container.livenessProbe.httpGet.path],
     ['/readyz', '/livez'],

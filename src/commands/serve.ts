@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import { createApp } from '../app.ts';
 import type { Config } from '../config.ts';
@@ -85,15 +86,20 @@ export async function startService(config: Config, clock = systemClock) {
   }
 }
 
-/** On a signal: rejects new requests, waits for requests in flight, and exits with 0. */
+/** On a signal: drains, rejects new requests, waits for requests in flight, and exits with 0. */
 export function stopWithGrace(app: App, skip: IgnoredSignals = []): void {
-  const options = { delay: app.config.shutdown_seconds * 1000, logger: app.log, skip };
+  const { drain_seconds, shutdown_seconds } = app.config;
+  const options = { delay: (drain_seconds + shutdown_seconds) * 1000, logger: app.log, skip };
   closeWithGrace(options, async ({ err }) => {
     if (err) app.log.fatal(err);
     await app.close();
     await app.tracing?.shutdown();
   });
 }
+    else if (drain_seconds > 0) {
+      app.startDraining();
+      await setTimeout(drain_seconds * 1000);
+    }
 
 export const curl = (app: App, key: string, path: string) =>
   `curl -H 'Authorization: Bearer ${key}' '${app.baseUrl}${path}'`;

@@ -55,6 +55,8 @@ declare module 'fastify' {
     routeTable: Map<string, Set<string>>;
     /** Functions that end responses without an end of their own, called when the service stops. */
     endlessResponses: Set<() => void>;
+    /** From now on `/readyz` is 503 and connections are closed after their response. Requests are served as before. */
+    startDraining(): void;
     requestHistogram: RequestHistogram;
     /** Set if traces are on. */
     tracing: Tracing | undefined;

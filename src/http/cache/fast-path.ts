@@ -5,7 +5,7 @@ import { createTurns } from '../../core/concurrency.ts';
 import type { Versions } from '../../database/versions.ts';
 import type { Actor } from '../../store/access/actors.ts';
 import { actorError, hasAccess } from '../auth/auth.ts';
-import { isProbe, type Readiness } from '../ops/health.ts';
+import { isProbe, isServing, type Readiness } from '../ops/health.ts';
 import { overloaded, unknownClient } from '../ops/load-shedding.ts';
 import { recordResponse, traceFields } from '../ops/logging.ts';
 import { requestIdOf } from '../request/request-ids.ts';
@@ -66,7 +66,7 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
       const isPlausible = secret !== undefined && app.actorCache.isPlausible(secret);
       // Many clients may ask for a large document at once.
       if (!isPlausible) return turnsWithoutKey.run(() => route(pending));
-      if (!isEligible(request) || readiness.state !== 'ready') return route(pending);
+      if (!isEligible(request) || !isServing(readiness)) return route(pending);
       // Requests that arrive in the same tick share one version check, started after the last of them arrived.
       if (arrivals.push(pending) === 1) setImmediate(checkVersions);
     }),

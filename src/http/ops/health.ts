@@ -1,24 +1,67 @@
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { Problem, unavailable } from '../../core/errors.ts';
 import { Strict } from '../../core/schemas.ts';
 import type { App } from '../fastify.ts';
 
-/** The lifecycle of the service. While stopping, it finishes requests in flight and rejects new ones. */
-export type Readiness = { state: 'starting' | 'ready' | 'stopping' };
+/**
+ * The lifecycle of the service. While draining, `/readyz` is 503 and everything else is served, so that load balancers
+ * notice before a request fails. While stopping, it finishes requests in flight and rejects new ones.
+ */
+export type Readiness = { state: 'starting' | 'ready' | 'draining' | 'stopping' };
+
+/** Whether requests are served. */
+export const isServing = ({ state }: Readiness): boolean => state === 'ready' || state === 'draining';
 
 /** Rejects requests during startup and shutdown, and waits for requests in flight before the app closes. */
 export function rejectUnlessReady(app: FastifyInstance, readiness: Readiness): void {
   app.decorate('endlessResponses', new Set<() => void>());
-  app.addHook('onRequest', (request, _, done) =>
-    done(readiness.state === 'ready' || isProbe(request.url) ? undefined : notReady(readiness)),
-  );
+  app.addHook('onRequest', (request, _, done) => {
+    if (isServing(readiness) || isProbe(request.url)) done();
+    else if (readiness.state !== 'starting') done(notReady(readiness));
+    else
+      void waitForStart(readiness).then(() => done(isServing(readiness) ? undefined : notReady(readiness)));
+  });
+  // A proxy must not send another request on a connection that is about to be closed.
+  app.server.prependListener('request', (_, response) => {
+    if (readiness.state === 'draining') response.shouldKeepAlive = false;
+  });
+  app.decorate('startDraining', () => {
+    readiness.state = 'draining';
+  });
   app.addHook('preClose', async () => {
-    readiness.state = 'stopping';
+    // Load balancers know by now. A connection that is refused is safe to repeat, a 503 to a write is not.
+    if (readiness.state === 'draining') await stopListening(app);
+    else readiness.state = 'stopping';
     for (const end of app.endlessResponses) end();
     await app.load.idle();
+    readiness.state = 'stopping';
   });
+}
+
+/** A proxy that cannot probe sends requests as soon as the port is open, and must not repeat a write after a 503. */
+const maxStartWaitMs = 5_000;
+
+async function waitForStart(readiness: Readiness): Promise<void> {
+  const deadline = performance.now() + maxStartWaitMs;
+  while (readiness.state === 'starting' && performance.now() < deadline)
+    await setTimeout(20, undefined, { ref: false });
+}
+
+/**
+ * Accepts the connections that wait, then no more: those that wait in the system when the port closes are reset. Connections
+ * without a request are closed.
+ */
+async function stopListening({ server }: FastifyInstance): Promise<void> {
+  let accepted = 0;
+  server.on('connection', () => accepted++);
+  for (let quietTurns = 0; quietTurns < 3; ) {
+    const before = accepted;
+    await setImmediate();
+    quietTurns = accepted === before ? quietTurns + 1 : 0;
+  }
+  server.close();
 }
 
 /** Probes get a response in every state of the service. */

@@ -1,3 +1,4 @@
+import { startCaddyExample } from '../../caddy.ts';
 import { startHaproxy } from '../../haproxy.ts';
 import { startNginxExample } from '../../nginx.ts';
 import type { Options, Scenario } from '../outcome.ts';
@@ -53,6 +54,15 @@ export const scenarios: readonly Scenario[] = [
   scenario('instances', 180, restartInTurn),
   scenario('instances-haproxy', 180, restartBehind('haproxy', startHaproxy), onlyInFullRun),
   scenario('instances-nginx', 180, restartBehind('nginx', startNginxExample), onlyInFullRun),
+  ...(
+    [
+      ['haproxy', startHaproxy],
+      ['nginx', startNginxExample],
+      ['caddy', startCaddyExample],
+    ] as const
+  ).map(([name, start]) =>
+    scenario(`rolling-${name}`, 30, restartBehind(name, start, { isRolling: true }), onlyInFullRun),
+  ),
   ...onBothEngines('handover', 20, raceHandovers),
   scenario('mixed-writers-postgres', 60, writeMixed),
   ...onBothEngines('events', 30, followEvents),

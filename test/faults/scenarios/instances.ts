@@ -10,21 +10,26 @@ import { connect, emptyDatabase, type Service, startService } from '../service.t
 import { startWriters } from '../writers.ts';
 
 const instanceCount = 3;
+/** As in the examples in `deploy/`. */
+const drainSeconds = '5';
 /** Each import adds 300 people, and the last check reads all of them. */
 const importShare = 0.05;
 
 /**
  * Instances on one PostgreSQL are killed or restarted one at a time under load. Clients may get correct responses, 503 with
- * `Retry-After` and broken connections, and nothing else. `balance` returns the origins that clients use.
+ * `Retry-After` and broken connections, and nothing else. `balance` returns the origins that clients use. A rolling restart
+ * kills none and drains each, so that no request may fail.
  */
 export async function restartInTurn(
   options: Options,
   balance = async (origins: string[]) => origins,
+  isRolling = false,
 ): Promise<void> {
   const { tally, random, cleanup, minutes } = options;
   const url = await emptyDatabase(options, 'postgres');
   const ports = await Promise.all(Array.from({ length: instanceCount }, freeServerPort));
-  const start = (port: number) => startService(cleanup, url, { MUSTER_PORT: String(port) });
+  const environment: Record<string, string> = isRolling ? { MUSTER_DRAIN_SECONDS: drainSeconds } : {};
+  const start = (port: number) => startService(cleanup, url, { ...environment, MUSTER_PORT: String(port) });
   const services = await startAll(ports, start);
   const key = services.find(({ key }) => key !== undefined)?.key;
   const origins = services.map(({ origin }) => origin);
@@ -34,7 +39,7 @@ export async function restartInTurn(
   const risks = await createRisks(client, ledger.project);
   const others = ['/v1/personnel?q=w&limit=20', '/v1/groups', '/v1/risks/summary'];
 
-  const rounds = options.rounds(60, instanceCount);
+  const rounds = options.rounds(isRolling ? 2 * instanceCount : 60, instanceCount);
   const until = performance.now() + (minutes ?? 0) * 60_000;
   const isOver = () => (minutes === undefined ? tally.rounds >= rounds : performance.now() >= until);
   let kills = 0;
@@ -47,13 +52,14 @@ export async function restartInTurn(
     const checks = startFreshnessChecks({ writing: client, reading: client, risks, tally, random, others });
     await setTimeout(random.integer(100, 500));
     const index = tally.rounds % instanceCount;
-    const isKill = random.next() < 0.5;
+    const isKill = !isRolling && random.next() < 0.5;
     if (isKill) kills++;
     await stop(services[index] as Service, isKill, tally);
     // The other instances serve all requests for a moment.
     await setTimeout(random.integer(0, 500));
     services[index] = await start(ports[index] as number);
-    await setTimeout(random.integer(100, 500));
+    // During a rolling restart, the proxy has noticed the new instance before the next one stops.
+    await setTimeout(isRolling ? 2500 : random.integer(100, 500));
     await Promise.all([writers.stop(), checks.stop()]);
     await verifyTouched(client, ledger, tally);
     tally.rounds++;
@@ -65,14 +71,19 @@ export async function restartInTurn(
   const { requests, unavailable, broken } = client.counts;
   tally.note(`${kills} of ${tally.rounds} restarts were kills; ${risks.reads} reads were compared`);
   tally.note(`${requests} requests: ${unavailable} were 503, ${broken} lost their connection`);
+  if (isRolling && unavailable + broken > 0) tally.fail('Requests failed during a rolling restart.');
 }
 
 /** The same behind a proxy with its example configuration. */
 export const restartBehind =
-  (program: string, start: (cleanup: Options['cleanup'], origins: string[]) => Promise<string>) =>
+  (
+    program: string,
+    start: (cleanup: Options['cleanup'], origins: string[]) => Promise<string>,
+    { isRolling = false } = {},
+  ) =>
   async (options: Options): Promise<void> => {
     if (isInstalled(program))
-      await restartInTurn(options, async (origins) => [await start(options.cleanup, origins)]);
+      await restartInTurn(options, async (origins) => [await start(options.cleanup, origins)], isRolling);
     else options.tally.skipped = `${program} is not installed`;
   };
 
