@@ -186,6 +186,40 @@ test('reports every error at once', () => {
   );
 });
 
+test('explains what is wrong with the URL of a database, without its password', () => {
+  const errorOf = (url: string) => {
+    try {
+      readConfig({ MUSTER_DATABASE_URL: url });
+      return '';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const server = 'postgres://ada:secret@db/muster';
+  for (const [url, expected] of [
+    [`${server}?sslmdoe=require`, /MUSTER_DATABASE_URL has the parameter sslmdoe, .*did you mean sslmode\.$/],
+    [
+      `${server}?channel_binding=require`,
+      /has the parameter channel_binding, which is not supported; remove/,
+    ],
+    [`${server}?sslmode=full`, /sslmode=full, which must be one of disable, require/],
+    [`${server}?sslmode=verify-full&sslrootcert=/no/ca.pem`, /sslrootcert=\/no\/ca.pem, a file .*\(ENOENT\)/],
+    ['postgre://ada:secret@db/muster', /is “postgre:\/\/ada:…@db\/muster” but must be sqlite:<file> or/],
+    ['postgres://ada:secret#1@db/muster', /is “postgres:\/\/ada:…@db\/muster” but must be .*percent-encoded/],
+  ] as const) {
+    assert.match(errorOf(url), expected);
+    assert.doesNotMatch(errorOf(url), /secret/);
+  }
+  const file = import.meta.filename;
+  for (const url of [
+    server,
+    `${server}?sslmode=verify-full&sslrootcert=${file}&sslcert=${file}&sslkey=${file}`,
+    'postgres://ada@localhost/muster?host=/var/run/postgresql',
+    'sqlite:a.db',
+  ])
+    assert.equal(errorOf(url), '', url);
+});
+
 test('takes the slash off the base URL', () => {
   assert.equal(
     readConfig({ MUSTER_BASE_URL: 'https://ops.example.com/api/' }).base_url,

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { databaseUrlErrors } from './config-database.ts';
 import { UsageError } from './core/errors.ts';
 import { isNetwork } from './core/network/addresses.ts';
 import { presets, type Scope, scopes } from './core/scopes.ts';
@@ -75,12 +76,8 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 /** The settings. The environment variable of `port` is `MUSTER_PORT`. */
 const settings = {
-  database_url: {
-    ...setting('sqlite:data/muster.db', 'sqlite:<file> or postgres://user:password@host/database', (text) =>
-      /^sqlite:.+/.test(text) || (/^postgres(ql)?:\/\/./.test(text) && URL.canParse(text)) ? text : undefined,
-    ),
-    isSecret: true as const,
-  },
+  /** `databaseUrlErrors` validates it, without showing its password. */
+  database_url: { ...setting('sqlite:data/muster.db', '', (text) => text), isSecret: true as const },
   /** Whether PostgreSQL statements are prepared. Off behind a pooler that does not support it. */
   database_prepare: setting(true, 'on, or off for a connection pooler without prepared statements', (text) =>
     text === 'on' || text === 'off' ? text === 'on' : undefined,
@@ -199,11 +196,11 @@ const settings = {
     (item) => isNetwork(item) || /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(item),
   ),
   /** The maximum number of webhooks, in all projects together. */
-  /** How long a stopping service still serves requests, with `/readyz` already 503, before it closes its port. */
-  drain_seconds: integer(0, 'seconds', 0, 3600),
   max_webhooks: integer(50, 'webhooks', 1, 1000),
   /** How many days the delivery log of webhooks is stored. */
   webhook_log_days: integer(30, 'days', 1, 3650),
+  /** How long a stopping service still serves requests, with `/readyz` already 503, before it closes its port. */
+  drain_seconds: integer(0, 'seconds', 0, 3600),
   /** How long the service waits for requests in flight when it stops. */
   shutdown_seconds: integer(30, 'seconds', 0, 3600),
 };
@@ -240,6 +237,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   );
   errors.push(...findTraceSettingErrors(environment), ...incompleteProvider(environment));
   const config = Object.fromEntries(values) as Settings;
+  errors.push(...databaseUrlErrors(config.database_url).map((error) => `${variableOf('database_url')} ${error}`));
   if (config.metrics_port !== undefined && config.metrics_port === config.port)
     errors.push(`MUSTER_METRICS_PORT is ${config.port}, as MUSTER_PORT is, but must be another port`);
   if (errors.length > 0) throw new UsageError(`The settings have errors: ${errors.join('; ')}.`);

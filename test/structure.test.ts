@@ -16,7 +16,7 @@ const findImports = (file: string) =>
 /** In order: a file imports only from its own layer or an earlier one. */
 const layers = [
   /^src\/core\//,
-  /^src\/config\.ts$/,
+  /^src\/config(-database)?\.ts$/,
   /^src\/database\//,
   /^src\/resources\/descriptor\.ts$/,
   /^src\/resources\/([a-z-]+\/schema|descriptors)\.ts$/,
@@ -89,7 +89,9 @@ test('migrations import only other migrations, because their behavior must never
 });
 
 test('an engine is named only in the database folder, the migrations and the settings', () => {
-  for (const file of files.filter((file) => /^src\/(?!database\/|store\/migrat|config\.ts)/.test(file))) {
+  for (const file of files.filter((file) =>
+    /^src\/(?!database\/|store\/migrat|config(-database)?\.ts)/.test(file),
+  )) {
     const code = source(file).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
     assert.ok(!/sqlite|postgres|\bpg\b/i.test(code), file);
   }

@@ -116,20 +116,25 @@ test('a start that fails prints one line, exits with 1 and creates nothing', asy
   await new Promise((resolve) => taken.once('listening', resolve));
   const { port } = taken.address() as { port: number };
 
-  const errors: [Record<string, string>, RegExp][] = [
-    [{ MUSTER_DATABASE_URL: 'mysql://x' }, /MUSTER_DATABASE_URL must be sqlite:<file> or postgres:/],
+  const errors: [Record<string, string>, RegExp, command?: string][] = [
+    [
+      { MUSTER_DATABASE_URL: 'mysql://x' },
+      /MUSTER_DATABASE_URL is “mysql:\/\/x” but must be sqlite:<file> or postgres:/,
+    ],
     [
       { MUSTER_DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/x', MUSTER_PORT: '0' },
       /cannot be reached \(.*ECONNREFUSED/,
+      // The service would wait for it.
+      'migrate',
     ],
     [{ MUSTER_PORT: String(port) }, /is already in use\. Stop the other process, or set MUSTER_PORT/],
     [{ MUSTER_PORT: 'http' }, /MUSTER_PORT is “http” but must be a port/],
     [{ MUSTER_PROT: '80' }, /MUSTER_PROT is not a setting; did you mean MUSTER_PORT\?/],
     [{ MUSTER_HOST: '203.0.113.1', MUSTER_PORT: '0' }, /is not an address of this machine/],
   ];
-  for (const [environment, expected] of errors) {
+  for (const [environment, expected, command = 'serve'] of errors) {
     const folder = temporaryFolder(t);
-    const { code, stdout, stderr } = await muster(folder, ['serve'], environment);
+    const { code, stdout, stderr } = await muster(folder, [command], environment);
     assert.equal(code, 1, stderr);
     assert.equal(stdout, '');
     assert.match(stderr, expected);

@@ -72,7 +72,11 @@ export async function startService(config: Config, clock = systemClock) {
   const jobs = createJobs(app);
   try {
     await listen(app, config);
+    await database.waitUntilReachable((error) =>
+      report('warn', `Waiting up to 30 s for the database ${database.name} (${(error as Error).message}).`),
+    );
     await database.migrate();
+    await database.checkSetup();
     if (config.time_zone) await storeTimeZone(database, config.time_zone);
     const first = await createFirst(database, clock(), config.first_key_file);
     await jobs.runDue();
@@ -92,14 +96,14 @@ export function stopWithGrace(app: App, skip: IgnoredSignals = []): void {
   const options = { delay: (drain_seconds + shutdown_seconds) * 1000, logger: app.log, skip };
   closeWithGrace(options, async ({ err }) => {
     if (err) app.log.fatal(err);
-    await app.close();
-    await app.tracing?.shutdown();
-  });
-}
     else if (drain_seconds > 0) {
       app.startDraining();
       await setTimeout(drain_seconds * 1000);
     }
+    await app.close();
+    await app.tracing?.shutdown();
+  });
+}
 
 export const curl = (app: App, key: string, path: string) =>
   `curl -H 'Authorization: Bearer ${key}' '${app.baseUrl}${path}'`;

@@ -92,6 +92,12 @@ export type Engine = {
   explain(error: unknown): Problem | undefined;
   /** Maps a driver error at startup to a message for the operator; undefined if the operator cannot fix it. */
   explainStart(error: unknown): UsageError | undefined;
+  /** Whether an error means that the server is not there, or not yet. Absent where there is no server. */
+  isAbsent?(error: unknown): boolean;
+  /** Rejects with a driver error if the server cannot be reached. */
+  checkReachable?(): Promise<void>;
+  /** Rejects with an error for the operator if a migrated database cannot be used as it is set up. */
+  checkSetup?(db: Kysely<Tables>): Promise<void>;
   /** Rejects with a Problem or a driver error if reads or writes would fail now. May wait: callers set a timeout. */
   checkReady(): Promise<void>;
   /** Connections in use, idle connections and waiting callers, by the name of the pool. */

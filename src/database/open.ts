@@ -42,6 +42,10 @@ export type Database = Pick<
    * writer. On PostgreSQL it takes no advisory locks, so it blocks only writers of the rows that it changes.
    */
   dryRun<T>(work: Work<T>): Promise<T>;
+  /** Waits for a server that cannot be reached yet. `onWait` is called once, if there is a wait, with the error. */
+  waitUntilReachable(onWait: (error: unknown) => void, maxMs?: number): Promise<void>;
+  /** Rejects with an error for the operator if the migrated database cannot be used as it is set up. */
+  checkSetup(): Promise<void>;
   /** Runs pending migrations and returns their names. */
   migrate(): Promise<string[]>;
   /** The names of the migrations that ran, and of those that `migrate` would run. */
@@ -152,6 +156,25 @@ export function createDatabase(
         await close();
       }
     },
+
+    async waitUntilReachable(onWait, maxMs = 30_000) {
+      const { checkReachable, isAbsent } = engine;
+      if (!checkReachable || !isAbsent) return;
+      const deadline = performance.now() + maxMs;
+      let isWaiting = false;
+      for (;;) {
+        try {
+          return await checkReachable();
+        } catch (error) {
+          if (!isAbsent(error) || performance.now() > deadline) throw engine.explainStart(error) ?? error;
+          if (!isWaiting) onWait(error);
+          isWaiting = true;
+        }
+        await setTimeout(Math.min(500, maxMs));
+      }
+    },
+
+    checkSetup: () => explainStartErrors(async () => engine.checkSetup?.(writer)),
 
     async migrate() {
       engine.createIfMissing?.();

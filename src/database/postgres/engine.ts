@@ -14,7 +14,7 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import Cursor from 'pg-cursor';
-import { UsageError } from '../../core/errors.ts';
+import { withoutPassword, withStrictTls } from '../../config-database.ts';
 import type { Engine } from '../engine.ts';
 import {
   baseUrlFunction,
@@ -30,6 +30,7 @@ import type { IsAlive, Limits } from './limits.ts';
 import { createEventWatch } from './listen.ts';
 import { statementName } from './prepared.ts';
 import { describeTables, describeViolation, dropIndexes, dropTables, lockTables } from './restore.ts';
+import { explainStart, isAbsent, missingTableRights, targetOf } from './start-errors.ts';
 
 /** Uses separate pools, so that a short read never waits for a connection behind long reads. */
 export function postgresEngine(
@@ -38,7 +39,10 @@ export function postgresEngine(
   settings: CompilerSettings = { baseUrl: '' },
 ): Engine {
   const dialect = (config: PostgresDialectConfig) => new MusterPostgresDialect(config, settings);
-  const server = { url, prepare, rejectsSettings: false };
+  const name = withoutPassword(url);
+  const target = targetOf(url, name);
+  const connectionString = withStrictTls(url);
+  const server = { url: connectionString, prepare, rejectsSettings: false };
   const sizes = poolSizes(maxConnections);
   const versions = pool(server, versionLimits);
   const isAlive = createAliveCheck(versions);
@@ -51,7 +55,7 @@ export function postgresEngine(
   const migrationDialect = () => dialect({ pool: pool(server, migrationLimits) });
   return {
     kind: 'postgres',
-    name: withoutPassword(url),
+    name,
     dialects: {
       write: quick,
       quick,
@@ -78,7 +82,7 @@ export function postgresEngine(
       }
     },
     versions: coalesced(createVersionsReader(versions)),
-    watchEvents: createEventWatch(url),
+    watchEvents: createEventWatch(connectionString),
     checkReady: () => rejectReadOnly(versions),
     pools: () => Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, useOf(pool)])),
     close: () => versions.end(),
@@ -88,14 +92,10 @@ export function postgresEngine(
     isRetryable: (error) => ['40001', '40P01', '55P03', '23503', '23505'].includes(codeOf(error)),
     isConnectionLost: isAway,
     explain: explainError,
-    explainStart: (error) =>
-      isAway(error)
-        ? new UsageError(
-            `The database ${withoutPassword(url)} cannot be reached (${(error instanceof Error && error.message) || codeOf(error)}). ` +
-              'Check MUSTER_DATABASE_URL, and that the server is running and allows this user to connect.',
-            { cause: error },
-          )
-        : undefined,
+    isAbsent,
+    checkReachable: async () => void (await queryOnce(versions, 'select 1')),
+    checkSetup: (db) => checkTableRights(db, target),
+    explainStart: (error) => explainStart(error, target),
   };
 }
 
@@ -191,10 +191,20 @@ async function rejectReadOnly(connections: pg.Pool): Promise<void> {
   if (rows[0]?.transaction_read_only === 'on') throw readOnly();
 }
 
-function withoutPassword(url: string): string {
-  const shown = new URL(url);
-  if (shown.password) shown.password = '***';
-  return shown.href;
+/** Another user may have created the tables. */
+async function checkTableRights(db: Kysely<Tables>, target: ReturnType<typeof targetOf>): Promise<void> {
+  const { rows } = await sql<{ name: string }>`
+    select c.relname as name from pg_class as c
+      join pg_class as versions on versions.oid = to_regclass('data_versions')
+    where c.relkind = 'r' and c.relnamespace = versions.relnamespace and c.relowner = versions.relowner
+      and not (has_table_privilege(c.oid, 'select') and has_table_privilege(c.oid, 'insert')
+        and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))
+    order by name`.execute(db);
+  if (rows.length > 0)
+    throw missingTableRights(
+      rows.map(({ name }) => name),
+      target,
+    );
 }
 
 class MusterPostgresDialect extends PostgresDialect {

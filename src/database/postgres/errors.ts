@@ -9,13 +9,13 @@ export const codeOf = (error: unknown) =>
 export const isFatal = (error: unknown) =>
   error instanceof Error && 'severity' in error && (error.severity === 'FATAL' || error.severity === 'PANIC');
 
-/** No connection, too many connections, shutdown, idle timeout, failed authentication, or unknown database. */
+/** No connection, too many connections, shutdown, idle timeout, failed authentication or TLS, or unknown database. */
 const awayCodes =
-  /^(08|53|57P|25P03|28|3D|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE)/;
+  /^(08|53|57P|25P03|28|3D|ECONN|ENOTFOUND|ENOENT|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|ERR_(TLS|SSL|OSSL)_)/;
 
 /** Errors without a code, from the driver or Kysely, about a connection that was lost or not established. */
 const awayMessages =
-  /Connection terminated|is not queryable|timeout exceeded when trying to connect|timeout expired|connection has been discarded|establishing an SSL connection/;
+  /Connection terminated|is not queryable|timeout exceeded when trying to connect|timeout expired|connection has been discarded|establishing an SSL connection|does not support SSL connections/;
 
 /** Whether the connection was lost or not established. The server rolls back its uncommitted transaction. */
 export function isAway(error: unknown): boolean {
