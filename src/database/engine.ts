@@ -98,8 +98,10 @@ export type Engine = {
   checkReachable?(): Promise<void>;
   /** Rejects with an error for the operator if a migrated database cannot be used as it is set up. */
   checkSetup?(db: Kysely<Tables>): Promise<void>;
-  /** Rejects with a Problem or a driver error if reads or writes would fail now. May wait: callers set a timeout. */
+  /** Rejects with a Problem or a driver error if reads would fail or be stale now. May wait: callers set a timeout. */
   checkReady(): Promise<void>;
+  /** The same for writes. */
+  checkWritable(): Promise<void>;
   /** Connections in use, idle connections and waiting callers, by the name of the pool. */
   pools(): Record<string, { used: number; idle: number; waiting: number }>;
   /** Closes resources that no dialect owns. Call it before the dialects are destroyed. */

@@ -21,6 +21,7 @@ export type Database = Pick<
   | 'versions'
   | 'watchEvents'
   | 'checkReady'
+  | 'checkWritable'
   | 'pools'
   | 'explain'
 > & {
@@ -110,6 +111,7 @@ export function createDatabase(
     versions: engine.versions,
     watchEvents: engine.watchEvents,
     checkReady: engine.checkReady,
+    checkWritable: engine.checkWritable,
     explain: engine.explain,
     db: readers.quick,
 

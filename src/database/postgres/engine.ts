@@ -15,6 +15,7 @@ import {
 import pg from 'pg';
 import Cursor from 'pg-cursor';
 import { withoutPassword, withStrictTls } from '../../config-database.ts';
+import { unavailable } from '../../core/errors.ts';
 import type { Engine } from '../engine.ts';
 import {
   baseUrlFunction,
@@ -83,7 +84,8 @@ export function postgresEngine(
     },
     versions: coalesced(createVersionsReader(versions)),
     watchEvents: createEventWatch(connectionString),
-    checkReady: () => rejectReadOnly(versions),
+    checkReady: () => rejectStandby(versions),
+    checkWritable: () => rejectReadOnly(versions),
     pools: () => Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, useOf(pool)])),
     close: () => versions.end(),
     writeLimits: { ...writeLimits, concurrency: Math.max(1, sizes.quick - Math.ceil(sizes.quick / 5)) },
@@ -180,6 +182,16 @@ function createVersionsReader(connection: pg.Pool): () => Promise<Versions> {
     lastText = text;
     return versions;
   };
+}
+
+/** A standby may lack the latest writes, so its reads may be stale. */
+async function rejectStandby(connections: pg.Pool): Promise<void> {
+  const { rows } = await queryOnce<{ is_standby: boolean }>(
+    connections,
+    'select pg_is_in_recovery() as is_standby',
+  );
+  if (rows[0]?.is_standby)
+    throw unavailable('The database is a standby, which may lack the latest changes.', 1);
 }
 
 /** A standby or a server set to read-only serves reads but rejects every write. */

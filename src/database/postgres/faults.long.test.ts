@@ -188,17 +188,19 @@ test('PostgreSQL failures', async (t) => {
     });
   });
 
-  await t.test('with a read-only server the service is not ready and rejects writes', async () => {
+  await t.test('with a read-only server the service is ready for reads and rejects writes', async () => {
     await server.run('alter system set default_transaction_read_only = on');
     await server.run('select pg_reload_conf()');
-    await until(async () => (await call('GET', '/readyz')).status === 503);
+    const checks = async () => (await call('GET', '/readyz?verbose')).text;
+    await until(async () => /"writes","status":"failed","detail":"[^"]*read-only/.test(await checks()));
+    assert.equal((await call('GET', '/readyz')).status, 200);
     const write = await call('POST', '/v1/personnel', { name: 'x' });
     assert.equal(write.status, 503, write.text);
     assert.match(write.text, /read-only/);
     assert.equal((await call('GET', '/v1/personnel?limit=5')).status, 200);
     await server.run('alter system reset default_transaction_read_only');
     await server.run('select pg_reload_conf()');
-    await until(async () => (await call('GET', '/readyz')).status === 200);
+    await until(async () => !(await checks()).includes('failed'));
     await assertRecovered();
   });
 

@@ -118,11 +118,11 @@ export function sqliteEngine(
       try {
         guard.check();
         versions.read();
-        await checkDisk();
       } catch (error) {
         throw explain(error) ?? error;
       }
     },
+    checkWritable: () => checkDisk(),
     pools: () => Object.fromEntries(Object.entries(drivers).map(([name, driver]) => [name, driver.use])),
     async close() {
       guard.stop(() => writer !== undefined && truncateLog(writer));

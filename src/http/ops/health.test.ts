@@ -57,6 +57,8 @@ onSqlite('a service that drains', (start) => {
     while (service.app.load.inFlight === 0) await setImmediate();
     service.app.startDraining();
     const closed = service.app.close();
+    assert.equal((await service.get('/v1/groups', key)).status, 503);
+    assert.equal((await service.post('/v1/groups', key, { name: 'B' })).status, 201);
     while (service.app.server.listening) await setImmediate();
     const refused = await new Promise<NodeJS.ErrnoException>((resolve) =>
       connect(port, '127.0.0.1').once('error', resolve),

@@ -22,6 +22,7 @@ export function createRegistry(
     gauge: metricsOf(registry, Gauge),
     counter: metricsOf(registry, Counter),
     histogram: histogramsOf(registry),
+    readGauge: readGaugesOf(registry),
   };
   metrics.gauge('muster_ready', 'Whether GET /readyz is 200.', () => Number(readiness.isReady));
   httpMetrics(metrics, app);
@@ -39,6 +40,7 @@ export function createRegistry(
 /** Functions that register metrics of each kind. */
 type Metrics = Record<'gauge' | 'counter', ReturnType<typeof metricsOf>> & {
   histogram: ReturnType<typeof histogramsOf>;
+  readGauge: ReturnType<typeof readGaugesOf>;
 };
 
 function httpMetrics({ gauge, counter, histogram }: Metrics, app: FastifyInstance): void {
@@ -92,7 +94,13 @@ function httpMetrics({ gauge, counter, histogram }: Metrics, app: FastifyInstanc
   ]);
 }
 
-function databaseMetrics({ gauge }: Metrics, app: FastifyInstance): void {
+function databaseMetrics({ gauge, readGauge }: Metrics, app: FastifyInstance): void {
+  readGauge('muster_database_writable', '1 if the database accepts writes, 0 if not.', () =>
+    app.database.checkWritable().then(
+      () => 1,
+      () => 0,
+    ),
+  );
   const pools = () => Object.entries(app.database.pools());
   gauge('muster_database_connections', 'Database connections, by pool and state.', () =>
     pools().flatMap(([pool, { used, idle }]) => [
@@ -151,6 +159,19 @@ function metricsOf(registry: Registry, Kind: typeof Gauge | typeof Counter) {
         for (const { labels = {}, value } of samples()) this.inc(labels, value);
       },
     });
+  };
+}
+
+/** Returns a function that registers gauges that take a query or a system call. Without a value there is no sample. */
+function readGaugesOf(registry: Registry) {
+  const type = 'gauge';
+  return (name: string, help: string, read: () => Promise<number | undefined>): void => {
+    const get = async () => {
+      // A scrape must not fail because one value is missing.
+      const value = await read().catch(() => undefined);
+      return { name, help, type, values: value === undefined ? [] : [{ value, labels: {} }] };
+    };
+    registry.registerMetric({ name, type, get } as unknown as Metric);
   };
 }
 

@@ -162,7 +162,7 @@ test('a database behind a symbolic link is checked as well', async (t) => {
   await assertUnavailable(await service.addPerson());
 });
 
-test('on a full disk writes get 507 and the service is not ready, until space is freed', async (t) => {
+test('on a full disk writes get 507 and the service is ready for reads, until space is freed', async (t) => {
   const folder = mountSmallDisk(t, '8m');
   if (!folder) return;
   const service = await start(t, folder);
@@ -175,11 +175,16 @@ test('on a full disk writes get 507 and the service is not ready, until space is
   assert.equal(full.status, 507);
   assert.equal(((await full.json()) as { code: string }).code, 'storage_full');
   await setTimeout(1100);
-  assert.equal((await service.get('/readyz')).status, 503);
+  const checks = async () => ((await (await service.get('/readyz?verbose')).json()) as Ready).checks;
+  assert.equal((await service.get('/readyz')).status, 200);
+  assert.equal((await checks())[1]?.detail, 'The disk of the service is full, so writes fail.');
   assert.equal((await service.get('/v1/personnel')).status, 200);
   rmSync(filler);
   await setTimeout(1100);
-  assert.equal((await service.get('/readyz')).status, 200);
+  assert.deepEqual(await checks(), [
+    { name: 'reads', status: 'ok' },
+    { name: 'writes', status: 'ok' },
+  ]);
   assert.equal((await service.addPerson()).status, 201);
   service.child.kill('SIGTERM');
   assert.equal(await service.exit, 0);
@@ -209,17 +214,19 @@ test('a bulk write on a full disk reports the full disk and is rolled back', asy
   assert.equal((await database.db.selectFrom('people').select('user_id').execute()).length, 10);
 });
 
-test('a database file that becomes read-only makes the service not ready', async (t) => {
+test('a database file that becomes read-only leaves the service ready for reads', async (t) => {
   const folder = mountSmallDisk(t, '8m');
   if (!folder) return;
   const service = await start(t, folder);
   assert.equal((await service.addPerson()).status, 201);
   mountReadOnly(join(folder, 'data/muster.db'));
   await setTimeout(1100);
-  const probe = await service.get('/readyz');
-  assert.equal(probe.status, 503);
-  assert.match(((await probe.json()) as { detail: string }).detail, /read-only/);
+  const probe = await service.get('/readyz?verbose');
+  assert.equal(probe.status, 200);
+  assert.match(((await probe.json()) as Ready).checks[1]?.detail ?? '', /read-only/);
 });
+
+type Ready = { checks: { name: string; status: string; detail?: string }[] };
 
 /** Uses up all free space. */
 function fillDisk(filler: string): void {
