@@ -15,7 +15,7 @@ import {
 import pg from 'pg';
 import Cursor from 'pg-cursor';
 import { withoutPassword, withStrictTls } from '../../config-database.ts';
-import { unavailable } from '../../core/errors.ts';
+import { Problem, UsageError, unavailable } from '../../core/errors.ts';
 import type { Engine } from '../engine.ts';
 import {
   baseUrlFunction,
@@ -29,6 +29,7 @@ import { type PostgresOptions, pool } from './connections.ts';
 import { codeOf, explainError, isAway, readOnly } from './errors.ts';
 import type { IsAlive, Limits } from './limits.ts';
 import { createEventWatch } from './listen.ts';
+import { hasPreparedStatements, isPoolerError, poolerAdvice } from './pooler.ts';
 import { statementName } from './prepared.ts';
 import { describeTables, describeViolation, dropIndexes, dropTables, lockTables } from './restore.ts';
 import { explainStart, isAbsent, missingTableRights, targetOf } from './start-errors.ts';
@@ -45,6 +46,8 @@ export function postgresEngine(
   const connectionString = withStrictTls(url);
   const server = { url: connectionString, prepare, rejectsSettings: false };
   const sizes = poolSizes(maxConnections);
+  /** Set by a request that failed because of a pooler, until readiness finds that it works. */
+  let hasPoolerErrors = false;
   const versions = pool(server, versionLimits);
   const isAlive = createAliveCheck(versions);
   const pools = {
@@ -84,7 +87,12 @@ export function postgresEngine(
     },
     versions: coalesced(createVersionsReader(versions)),
     watchEvents: createEventWatch(connectionString),
-    checkReady: () => rejectStandby(versions),
+    async checkReady() {
+      await rejectStandby(versions);
+      if (!hasPoolerErrors) return;
+      if (!(await hasPreparedStatements(connectionString))) throw unavailable(poolerAdvice, 5);
+      hasPoolerErrors = false;
+    },
     checkWritable: () => rejectReadOnly(versions),
     pools: () => Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, useOf(pool)])),
     close: () => versions.end(),
@@ -93,10 +101,17 @@ export function postgresEngine(
     dryRun: { begin: (db) => sql`set local muster.dry_run = 'on'`.execute(db) },
     isRetryable: (error) => ['40001', '40P01', '55P03', '23503', '23505'].includes(codeOf(error)),
     isConnectionLost: isAway,
-    explain: explainError,
+    explain(error) {
+      if (!isPoolerError(error)) return explainError(error);
+      hasPoolerErrors = true;
+      return new Problem('internal', poolerAdvice, { cause: error });
+    },
     isAbsent,
     checkReachable: async () => void (await queryOnce(versions, 'select 1')),
-    checkSetup: (db) => checkTableRights(db, target),
+    async checkSetup(db) {
+      if (prepare && !(await hasPreparedStatements(connectionString))) throw new UsageError(poolerAdvice);
+      await checkTableRights(db, target);
+    },
     explainStart: (error) => explainStart(error, target),
   };
 }

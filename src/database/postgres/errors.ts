@@ -45,13 +45,6 @@ export function explainError(error: unknown): Problem | undefined {
     );
   }
   if (code === '55P03') return tooManyWrites(error);
-  if (code === '26000' || code === '42P05') {
-    return new Problem(
-      'internal',
-      'The database is behind a pooler without prepared statements. Set MUSTER_DATABASE_PREPARE=off.',
-      { cause: error },
-    );
-  }
   if (code === '58030') return unavailable('The database cannot read or write its disk.', 1, error);
   return undefined;
 }

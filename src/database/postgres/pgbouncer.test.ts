@@ -100,6 +100,11 @@ test('behind a pgbouncer without prepared statements, requests fail with advice 
   const failed = responses.filter(({ status }) => status !== 200 && status !== 201);
   for (const { status, body } of failed)
     assert.match(`${status} ${body.detail}`, /^500 .*MUSTER_DATABASE_PREPARE=off/);
+  assert.ok(failed.length > 0);
+  const ready = await service.get('/readyz');
+  assert.equal(ready.status, 503);
+  assert.match(ready.body.detail, /MUSTER_DATABASE_PREPARE=off/);
+  await assert.rejects(service.database.checkSetup(), /MUSTER_DATABASE_PREPARE=off/);
   const created = responses.filter(({ status }) => status === 201).map(({ body }) => body.name);
   const { rows } = await sql<{ name: string }>`select * from groups`.execute(service.database.db);
   assert.deepEqual(rows.map(({ name }) => name).sort(), created.sort());

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { freshDatabase } from '../../../test/databases.ts';
 import { freePort } from '../../../test/ports.ts';
 import { openDatabase } from '../../store/open.ts';
+import { hasPreparedStatements } from './pooler.ts';
 import { explainStart } from './start-errors.ts';
 
 async function startDatabase(t: TestContext) {
@@ -84,6 +85,10 @@ test('a missing right is one sentence with the statement that gives it', async (
   await owner.query(onTables);
   await plain.checkSetup();
   assert.deepEqual(await plain.migrate(), []);
+});
+
+test('a server has prepared statements of its own for each connection', async (t) => {
+  assert.equal(await hasPreparedStatements(await startDatabase(t)), true);
 });
 
 test('errors of TLS say what to change', () => {
