@@ -13,6 +13,9 @@ export const isFatal = (error: unknown) =>
 const awayCodes =
   /^(08|53|57P|25P03|28|3D|ECONN|ENOTFOUND|ENOENT|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|ERR_(TLS|SSL|OSSL)_)/;
 
+/** The server has rolled back, and another attempt fails as well. */
+const diskFull = '53100';
+
 /** Errors without a code, from the driver or Kysely, about a connection that was lost or not established. */
 const awayMessages =
   /Connection terminated|is not queryable|timeout exceeded when trying to connect|timeout expired|connection has been discarded|establishing an SSL connection|does not support SSL connections/;
@@ -20,14 +23,14 @@ const awayMessages =
 /** Whether the connection was lost or not established. The server rolls back its uncommitted transaction. */
 export function isAway(error: unknown): boolean {
   const code = codeOf(error);
-  if (code !== '') return awayCodes.test(code);
+  if (code !== '') return awayCodes.test(code) && code !== diskFull;
   return error instanceof Error && awayMessages.test(error.message);
 }
 
 /** Maps a driver error to a response; undefined if the error is a bug. */
 export function explainError(error: unknown): Problem | undefined {
   const code = codeOf(error);
-  if (code === '53100') {
+  if (code === diskFull) {
     return new Problem(
       'storage_full',
       'The disk of the database is full. Nothing was changed. Free up disk space, then try again.',

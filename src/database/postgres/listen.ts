@@ -5,7 +5,10 @@ const pollMs = 1_000;
 const reconnectMs = 5_000;
 
 /** Returns a function that watches events. All that watch at the same time share one connection. */
-export function createEventWatch(connectionString: string): (wake: () => void) => () => void {
+export function createEventWatch(
+  connectionString: string,
+  maxWaitMs = 5_000,
+): (wake: () => void) => () => void {
   const watchers = new Set<() => void>();
   let end: (() => void) | undefined;
   return (wake) => {
@@ -15,7 +18,7 @@ export function createEventWatch(connectionString: string): (wake: () => void) =
       // As after a new connection: events may have been committed just before.
       queueMicrotask(() => watchers.has(watcher) && wake());
     } else {
-      end = listenForEvents(connectionString, () => {
+      end = listenForEvents(connectionString, maxWaitMs, () => {
         for (const watcher of watchers) watcher();
       });
     }
@@ -28,7 +31,7 @@ export function createEventWatch(connectionString: string): (wake: () => void) =
 }
 
 /** Calls `wake` when an instance has committed events (`wakeFollowers`), and at an interval. Returns a function that ends it. */
-function listenForEvents(connectionString: string, wake: () => void): () => void {
+function listenForEvents(connectionString: string, maxWaitMs: number, wake: () => void): () => void {
   let client: pg.Client | undefined;
   let reconnect: NodeJS.Timeout | undefined;
   let isEnded = false;
@@ -38,6 +41,9 @@ function listenForEvents(connectionString: string, wake: () => void): () => void
     const connection = new pg.Client({
       connectionString,
       keepAlive: true,
+      // Without these a server that accepts connections and does not respond would be waited for without end.
+      connectionTimeoutMillis: maxWaitMs,
+      query_timeout: maxWaitMs,
       application_name: 'muster events',
     });
     client = connection;

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
-import { connect, createServer, type Server } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { freshDatabase } from '../../../test/databases.ts';
 import { freePort } from '../../../test/ports.ts';
 import { openDatabase } from '../../store/open.ts';
+import { explainError, isAway } from './errors.ts';
+import { createEventWatch } from './listen.ts';
 import { hasPreparedStatements } from './pooler.ts';
 import { explainStart } from './start-errors.ts';
 
@@ -89,6 +92,26 @@ test('a missing right is one sentence with the statement that gives it', async (
 
 test('a server has prepared statements of its own for each connection', async (t) => {
   assert.equal(await hasPreparedStatements(await startDatabase(t)), true);
+});
+
+test('a connection that waits for events and gets no response is given up', async (t) => {
+  const connected = Promise.withResolvers<Socket>();
+  const silent = createServer(connected.resolve).listen(0, '127.0.0.1');
+  t.after(() => silent.close());
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const stop = createEventWatch(`postgres://a:b@127.0.0.1:${port}/x`, 30)(() => {});
+  const socket = await connected.promise;
+  await once(socket.resume(), 'close');
+  stop();
+});
+
+test('a full disk is reported at once, not as a lost connection', () => {
+  const error = Object.assign(new Error('could not extend file: No space left on device'), { code: '53100' });
+  // A lost connection is retried, and after the commit was sent its outcome is unknown.
+  assert.equal(isAway(error), false);
+  assert.equal(explainError(error)?.code, 'storage_full');
+  assert.equal(isAway(Object.assign(new Error('too many clients'), { code: '53300' })), true);
 });
 
 test('errors of TLS say what to change', () => {

@@ -49,7 +49,7 @@ export class Checkpointer {
   async afterCommit(db: Kysely<Tables>, runExclusive: RunExclusive): Promise<void> {
     if (this.#isRunning || this.#options.walBytes() <= largeWalBytes) return;
     this.#isRunning = true;
-    this.#options.setAutocheckpoint(false);
+    this.#setAutocheckpoint(false);
     while (!this.#isStopped && !(await this.#truncate(db, runExclusive))) {
       await setTimeout(retryAfterMs, undefined, { ref: false });
       this.#holdWhileLarge();
@@ -57,8 +57,15 @@ export class Checkpointer {
     this.#release();
     this.#heldAt = Number.NEGATIVE_INFINITY;
     if (this.#isStopped) return;
-    this.#options.setAutocheckpoint(true);
+    this.#setAutocheckpoint(true);
     this.#isRunning = false;
+  }
+
+  /** Nobody waits for this, so an error, as of a file that is gone, would end the process. Writers get the same error. */
+  #setAutocheckpoint(isOn: boolean): void {
+    try {
+      this.#options.setAutocheckpoint(isOn);
+    } catch {}
   }
 
   stop(): void {

@@ -22,8 +22,9 @@ import { Checkpointer } from './checkpoints.ts';
 import { QuickConnection, SqliteDriver } from './connections.ts';
 import { createDiskCheck } from './files/disk.ts';
 import { copyDatabase, removeOldCopies } from './files/dry-run-copy.ts';
-import { assertNoLog, createFile, hasContent, openFile } from './files/file.ts';
+import { assertNoLog, assertOwnFile, createFile, hasContent, openFile } from './files/file.ts';
 import { FileGuard, fileLostText, type Report } from './files/file-guard.ts';
+import { lockFile } from './files/lock.ts';
 import {
   buildFile,
   checkIntegrity,
@@ -58,6 +59,7 @@ export function sqliteEngine(
   const dialect = (driver: SqliteDriver) => createDialect(driver, settings);
   const guard = new FileGuard(file, report);
   let writer: Sqlite.Database | undefined;
+  let serviceLock: ReturnType<typeof lockFile>;
   const open = (readonly: boolean) => {
     const connection = openFile(file, { readonly, expected: guard.expected });
     guard.noteOpened();
@@ -129,6 +131,7 @@ export function sqliteEngine(
       checkpointer.stop();
       await copier.destroy();
       if (guard.canClose()) versions.close();
+      serviceLock?.release();
     },
     bulkBatchMs: 8,
     dryRun: {
@@ -141,10 +144,14 @@ export function sqliteEngine(
     createIfMissing() {
       try {
         createFile(file);
+        assertOwnFile(file);
       } catch (error) {
         throw error instanceof UsageError ? error : cannotUse(file, error);
       }
       removeOldCopies(file);
+    },
+    claim() {
+      serviceLock = lockService(file);
     },
     exists: () => hasContent(file),
     describeTables,
@@ -158,6 +165,7 @@ export function sqliteEngine(
         (built) => openAlone(built, 'bulk'),
         load,
         async (existing) => {
+          assertOwnFile(existing);
           if (hasContent(existing)) {
             const { db, close } = openAlone(existing, 'write');
             await assertEmpty(db).finally(close);
@@ -182,6 +190,20 @@ export function sqliteEngine(
         ? cannotUse(file, error)
         : undefined,
   };
+}
+
+/** Fails if another service uses the file. Without permission to create files beside it, it cannot be noticed. */
+function lockService(file: string): ReturnType<typeof lockFile> {
+  let lock: ReturnType<typeof lockFile>;
+  try {
+    lock = lockFile(`${file}-lock`);
+  } catch {
+    return undefined;
+  }
+  if (lock) return lock;
+  throw new UsageError(
+    `Another service uses the database file ${file}. Stop it first; several instances need PostgreSQL.`,
+  );
 }
 
 /** Opens another file with a single connection that writes, in this thread or in a worker. */

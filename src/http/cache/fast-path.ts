@@ -68,7 +68,10 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
       if (!isPlausible) return turnsWithoutKey.run(() => route(pending));
       if (!isEligible(request) || !isServing(readiness)) return route(pending);
       // Requests that arrive in the same tick share one version check, started after the last of them arrived.
-      if (arrivals.push(pending) === 1) setImmediate(checkVersions);
+      if (arrivals.push(pending) === 1) {
+        const batch = arrivals;
+        setImmediate(() => checkVersions().catch((error) => abandon(batch, error)));
+      }
     }),
   );
 
@@ -83,6 +86,12 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
     }
     const snapshot = snapshotAt(versions);
     for (const pending of batch) turns.run(() => respond(pending, snapshot));
+  }
+
+  /** Nobody waits for the check, so an unexpected error would end the process. Clients see that the connection is closed. */
+  function abandon(batch: readonly PendingRequest[], error: unknown): void {
+    app.log.error(error);
+    for (const { request } of batch) request.destroy();
   }
 
   async function readVersions(): Promise<Versions | undefined> {
@@ -150,7 +159,9 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
       return;
     }
     // The versions of this request decide whether the refreshed entry includes all earlier writes.
-    inFlight.then(() => turns.run(() => respond(pending, snapshotAt(snapshot.versions), true)));
+    inFlight
+      .then(() => turns.run(() => respond(pending, snapshotAt(snapshot.versions), true)))
+      .catch((error) => abandon([pending], error));
   }
 
   function sendCached(

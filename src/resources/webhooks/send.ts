@@ -59,10 +59,13 @@ export function createSender(targets: Targets, timeoutMs = 15_000) {
     rejection: targets.rejection,
     send,
     close: () =>
-      void transport?.then(({ http, https }) => {
-        http.agent.destroy();
-        https.agent.destroy();
-      }),
+      void transport?.then(
+        ({ http, https }) => {
+          http.agent.destroy();
+          https.agent.destroy();
+        },
+        () => {},
+      ),
   };
 }
 

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
 import { Problem, unavailable } from '../../../core/errors.ts';
 import type { Tables } from '../../tables.ts';
-import { restoreFolder } from './restore.ts';
+import { hasLock, lockFolder, restoreFolder } from './restore.ts';
 
 /** Maximum number of concurrent copies: each uses as much disk space as the database. */
 const maxCopies = 2;
@@ -26,12 +26,15 @@ export async function copyDatabase(
   assertDiskSpace(file);
   copies++;
   let folder: string | undefined;
+  let lock: ReturnType<typeof lockFolder>;
   const remove = () => {
     copies--;
+    lock?.release();
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   };
   try {
     folder = mkdtempSync(`${prefixOf(file)}${process.pid}-`);
+    lock = lockFolder(folder);
     const copy = join(folder, 'copy.db');
     closeSync(openSync(copy, 'wx', 0o600));
     await sql`vacuum into ${copy}`.execute(copier);
@@ -61,10 +64,18 @@ export function removeOldCopies(file: string): void {
   for (const prefix of [prefixOf(file), restoreFolder(file)].map((path) => basename(path))) {
     for (const name of namesIn(dirname(file))) {
       const pid = Number(name.startsWith(prefix) && name.slice(prefix.length).split('-')[0]);
-      if (pid > 0 && (pid === process.pid || !isRunning(pid)))
-        rmSync(join(dirname(file), name), { recursive: true, force: true });
+      const folder = join(dirname(file), name);
+      if (pid > 0 && isAbandoned(folder, pid)) rmSync(folder, { recursive: true, force: true });
     }
   }
+}
+
+/** The process that uses a folder holds a lock in it. Folders of version 0.3.0 and before have none. */
+function isAbandoned(folder: string, pid: number): boolean {
+  if (!hasLock(folder)) return pid === process.pid || !isRunning(pid);
+  const lock = lockFolder(folder);
+  lock?.release();
+  return lock !== undefined;
 }
 
 /** Empty if the folder cannot be read: opening the database reports that. */

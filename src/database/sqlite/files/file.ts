@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 import { UsageError } from '../../../core/errors.ts';
 import { fold } from '../../../core/text.ts';
 
@@ -62,6 +63,31 @@ export function createFile(file: string): void {
   } catch (error) {
     // Another process that starts at the same time may have created it.
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+}
+
+/** Throws if the file is a database of another application. A file that is no database is reported when it is opened. */
+export function assertOwnFile(file: string): void {
+  if (!hasContent(file)) return;
+  const tables = tablesOf(file);
+  if (tables.length === 0 || tables.includes(DEFAULT_MIGRATION_TABLE)) return;
+  throw new UsageError(
+    `The file ${file} is a database of another application (it has the tables ${tables.slice(0, 5).join(', ')}). ` +
+      'Set MUSTER_DATABASE_URL to a file that does not exist yet, or to one of Muster.',
+  );
+}
+
+function tablesOf(file: string): string[] {
+  try {
+    const connection = new Sqlite(file, { readonly: true, fileMustExist: true });
+    try {
+      const rows = connection.prepare(`select name from sqlite_schema where type = 'table' order by name`);
+      return rows.pluck().all() as string[];
+    } finally {
+      connection.close();
+    }
+  } catch {
+    return [];
   }
 }
 

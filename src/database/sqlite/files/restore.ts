@@ -13,6 +13,7 @@ import Sqlite from 'better-sqlite3';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { flush } from '../../../core/flush.ts';
 import { type StoredColumn, type StoredTable, storedTables, type Tables } from '../../tables.ts';
+import { lockFile } from './lock.ts';
 
 export async function describeTables(db: Kysely<Tables>): Promise<StoredTable[]> {
   const { rows } = await sql<StoredColumn>`
@@ -67,6 +68,13 @@ export function describeViolation(error: unknown): string | undefined {
 /** The new file is built in a folder beside the database. */
 export const restoreFolder = (file: string) => `${file}-restore-`;
 
+const lockPath = (folder: string) => join(folder, 'lock');
+
+export const hasLock = (folder: string) => existsSync(lockPath(folder));
+
+/** Marks a folder as in use until the lock is released or this process ends. */
+export const lockFolder = (folder: string) => lockFile(lockPath(folder));
+
 /**
  * Builds a new database file and moves it into place when it is complete and on disk. `open` returns a connection to write
  * the new file. `assertReplaceable` throws if there is a file that must not be replaced.
@@ -81,6 +89,7 @@ export async function buildFile(
   await assertReplaceable(file);
   const created = mkdirSync(dirname(file), { recursive: true });
   const folder = mkdtempSync(`${restoreFolder(file)}${process.pid}-`);
+  const lock = lockFolder(folder);
   const built = join(folder, 'new.db');
   try {
     writeFileSync(built, '', { flag: 'wx', mode: 0o600 });
@@ -104,6 +113,7 @@ export async function buildFile(
     renameSync(built, file);
     flush(dirname(file));
   } finally {
+    lock?.release();
     rmSync(folder, { recursive: true, force: true });
     if (created !== undefined && !existsSync(file)) removeEmptyFolders(dirname(file), created);
   }

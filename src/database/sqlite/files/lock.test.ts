@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import Sqlite from 'better-sqlite3';
+import type { Kysely } from 'kysely';
+import { temporaryFolder } from '../../../../test/process.ts';
+import { openDatabase } from '../../../store/open.ts';
+import type { Tables } from '../../tables.ts';
+import { Checkpointer } from '../checkpoints.ts';
+import { removeOldCopies } from './dry-run-copy.ts';
+import { lockFolder } from './restore.ts';
+
+test('a folder that a process of another container uses is kept, until it is abandoned', (t) => {
+  const file = join(temporaryFolder(t), 'muster.db');
+  const folders = ['dry-run', 'restore'].map((kind) => `${file}-${kind}-${2 ** 30}-x`);
+  // No process here has this id.
+  for (const folder of folders) mkdirSync(folder);
+  const locks = folders.map(lockFolder);
+  removeOldCopies(file);
+  assert.deepEqual(folders.map(existsSync), [true, true]);
+  for (const lock of locks) lock?.release();
+  removeOldCopies(file);
+  assert.deepEqual(folders.map(existsSync), [false, false]);
+});
+
+test('a second service on a file is refused, until the first one has stopped', async (t) => {
+  const url = `sqlite:${join(temporaryFolder(t), 'muster.db')}`;
+  const first = openDatabase(url);
+  first.claim();
+  const second = openDatabase(url);
+  assert.throws(() => second.claim(), /Another service uses the database file .* need PostgreSQL\.$/);
+  await first.close();
+  second.claim();
+  await second.close();
+});
+
+test('a database of another application is refused and stays as it is', async (t) => {
+  const file = join(temporaryFolder(t), 'notes.db');
+  const notes = new Sqlite(file);
+  notes.exec('create table notes (text)');
+  const database = openDatabase(`sqlite:${file}`);
+  await assert.rejects(
+    database.migrate(),
+    /is a database of another application \(it has the tables notes\)/,
+  );
+  await database.close();
+  assert.deepEqual(notes.prepare('select name from sqlite_schema').pluck().all(), ['notes']);
+  notes.close();
+});
+
+test('an error while the write-ahead log is truncated in the background ends nothing', async () => {
+  const checkpointer = new Checkpointer({
+    walBytes: () => 2 ** 30,
+    setAutocheckpoint() {
+      throw new Error('The file is gone.');
+    },
+  });
+  checkpointer.stop();
+  await checkpointer.afterCommit({} as Kysely<Tables>, async () => {});
+});
