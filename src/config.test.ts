@@ -42,6 +42,7 @@ test('has a default for every setting', () => {
     webhook_allow: [],
     max_webhooks: 50,
     webhook_log_days: 30,
+    backup_dir: undefined,
     drain_seconds: 0,
     shutdown_seconds: 30,
     tracing: false,

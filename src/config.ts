@@ -199,6 +199,8 @@ const settings = {
   max_webhooks: integer(50, 'webhooks', 1, 1000),
   /** How many days the delivery log of webhooks is stored. */
   webhook_log_days: integer(30, 'days', 1, 3650),
+  /** The folder of scheduled backups: `muster backup` writes there, and metrics tell the age of the newest one. */
+  backup_dir: setting<string | undefined>(undefined, 'a folder', (text) => text),
   /** How long a stopping service still serves requests, with `/readyz` already 503, before it closes its port. */
   drain_seconds: integer(0, 'seconds', 0, 3600),
   /** How long the service waits for requests in flight when it stops. */

@@ -222,11 +222,20 @@ program
       'webhooks as plain text: protect it like the database. With --output, only the owner can read the file. API keys ' +
       'are stored, and backed up, as hashes.',
   )
-  .option('-o, --output <file>', 'the file to write (default: standard output)')
+  .option('-o, --output <file>', 'the file to write (default: standard output, or a new file with --keep)')
+  .option(
+    '--keep <number>',
+    'write to a new file in MUSTER_BACKUP_DIR, then delete all but this many of the newest ones there',
+  )
   .option('--json', 'print the result as JSON')
-  .action(async ({ output, json: isJson }: { output?: string; json?: true }) => {
+  .action(async ({ output, keep, json: isJson }: { output?: string; keep?: string; json?: true }) => {
     const { backupCommand, describeRows } = await import('./commands/backup.ts');
-    const result = await withDatabase((database) => backupCommand(database, output, showRows), 'nothing');
+    const { scheduledBackup } = await import('./commands/scheduled-backup.ts');
+    const scheduled = keep === undefined ? undefined : scheduledBackup(config(), keep, output);
+    const target = scheduled?.file ?? output;
+    const result = await withDatabase((database) => backupCommand(database, target, showRows), 'nothing');
+    // Only after the new one is complete.
+    scheduled?.deleteOld();
     progress('');
     // Standard output may be the backup itself.
     const report = isJson ? json(result) : `${result.file}: ${describeRows(result.rows, result.seconds)}`;

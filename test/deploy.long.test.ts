@@ -62,6 +62,22 @@ test('the systemd unit is valid and restricts the service', (t) => {
   assert.doesNotMatch(printed, /muster\.service/, printed);
 });
 
+test('the timer of backups is valid, and keeps some', (t) => {
+  const unit = read('deploy/systemd/muster-backup.service');
+  assert.match(unit, /^ExecStart=\/opt\/muster\/muster backup --keep \d+$/m);
+  assertSettings(
+    Object.fromEntries(
+      [...unit.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
+    ),
+  );
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'muster-backup.service'), unit.replace('/opt/muster/muster', '/bin/true'));
+  const timer = join(folder, 'muster-backup.timer');
+  writeFileSync(timer, read('deploy/systemd/muster-backup.timer'));
+  const printed = runTool(t, 'systemd-analyze', ['verify', '--man=no', timer]);
+  if (printed !== undefined) assert.doesNotMatch(printed, /muster-backup/, printed);
+});
+
 test('the nginx configuration is valid', (t) => {
   const folder = temporaryFolder(t);
   let site = read('deploy/nginx/muster.conf');
@@ -238,6 +254,9 @@ test('the Kubernetes manifests fit together', (t) => {
     [container.readinessProbe.httpGet.path, container.livenessProbe.httpGet.path],
     ['/readyz', '/livez'],
   );
+  const backup = find('CronJob').spec.jobTemplate.spec.template.spec.containers[0];
+  assert.equal(backup.image, container.image);
+  assert.deepEqual(backup.args.slice(0, 2), ['backup', '--keep']);
   assert.deepEqual(find('Service').spec.selector, selector.matchLabels);
   assert.deepEqual(find('PodDisruptionBudget').spec.selector, selector);
   const { scaleTargetRef } = find('HorizontalPodAutoscaler').spec;
@@ -302,7 +321,8 @@ onBothEngines('alert rules and the dashboard', (start) => {
     const used = expressions.flatMap(
       (expression) => expression.match(/\b(muster|process|nodejs)_\w+/g) ?? [],
     );
-    for (const name of new Set(used)) assert.match(text, new RegExp(`^${name}(\\{| )`, 'm'), name);
+    // Some have no value here, such as the age of a backup, but all are described.
+    for (const name of new Set(used)) assert.match(text, new RegExp(`^(# TYPE )?${name}(\\{| )`, 'm'), name);
     for (const expression of expressions) {
       for (const [, name = '', labels = ''] of expression.matchAll(/(\w+)\{([^}]*)\}/g)) {
         for (const [, label = ''] of labels.matchAll(/(\w+)!?=/g)) {

@@ -6,6 +6,13 @@ import type { ReadVersions } from './versions.ts';
 /** Runs `work` while no transaction writes. */
 export type RunExclusive = (work: () => Promise<void>) => Promise<void>;
 
+/** Bytes; `undefined` where the operator of the server knows them. */
+type Storage = {
+  databaseBytes: number;
+  walBytes: number | undefined;
+  freeBytes: number | undefined;
+};
+
 /** The differences between the supported databases. All other code is the same for every engine. */
 export type Engine = {
   kind: 'sqlite' | 'postgres';
@@ -104,6 +111,8 @@ export type Engine = {
   checkReady(): Promise<void>;
   /** The same for writes. */
   checkWritable(): Promise<void>;
+  /** The bytes of the database, and, where it is a file, of its write-ahead log and of free disk. */
+  storage(): Promise<Storage>;
   /** Connections in use, idle connections and waiting callers, by the name of the pool. */
   pools(): Record<string, { used: number; idle: number; waiting: number }>;
   /** Closes resources that no dialect owns. Call it before the dialects are destroyed. */

@@ -22,6 +22,7 @@ export type Database = Pick<
   | 'watchEvents'
   | 'checkReady'
   | 'checkWritable'
+  | 'storage'
   | 'pools'
   | 'explain'
 > & {
@@ -114,6 +115,7 @@ export function createDatabase(
     watchEvents: engine.watchEvents,
     checkReady: engine.checkReady,
     checkWritable: engine.checkWritable,
+    storage: engine.storage,
     explain: engine.explain,
     db: readers.quick,
 

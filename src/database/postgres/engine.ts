@@ -94,6 +94,13 @@ export function postgresEngine(
       hasPoolerErrors = false;
     },
     checkWritable: () => rejectReadOnly(versions),
+    async storage() {
+      const { rows } = await queryOnce<{ bytes: number }>(
+        versions,
+        'select pg_database_size(current_database()) as bytes',
+      );
+      return { databaseBytes: rows[0]?.bytes ?? 0, walBytes: undefined, freeBytes: undefined };
+    },
     pools: () => Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, useOf(pool)])),
     close: () => versions.end(),
     writeLimits: { ...writeLimits, concurrency: Math.max(1, sizes.quick - Math.ceil(sizes.quick / 5)) },

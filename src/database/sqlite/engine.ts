@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import Sqlite from 'better-sqlite3';
 import {
   type Dialect,
@@ -20,7 +21,7 @@ import {
 import type { Tables } from '../tables.ts';
 import { Checkpointer } from './checkpoints.ts';
 import { QuickConnection, SqliteDriver } from './connections.ts';
-import { createDiskCheck } from './files/disk.ts';
+import { createDiskCheck, freeBytes } from './files/disk.ts';
 import { copyDatabase, removeOldCopies } from './files/dry-run-copy.ts';
 import { assertNoLog, assertOwnFile, createFile, hasContent, openFile } from './files/file.ts';
 import { FileGuard, fileLostText, type Report } from './files/file-guard.ts';
@@ -125,6 +126,10 @@ export function sqliteEngine(
       }
     },
     checkWritable: () => checkDisk(),
+    async storage() {
+      const { size } = await stat(file);
+      return { databaseBytes: size, walBytes: guard.walBytes, freeBytes: await freeBytes(file) };
+    },
     pools: () => Object.fromEntries(Object.entries(drivers).map(([name, driver]) => [name, driver.use])),
     async close() {
       guard.stop(() => writer !== undefined && truncateLog(writer));

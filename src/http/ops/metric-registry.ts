@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, type Metric, Registry } from 'prom-client';
+import { newestBackup } from './backups.ts';
 import { bucketBounds, type Histogram } from './request-histogram.ts';
 
 type Labels = Record<string, string | number>;
@@ -95,6 +96,26 @@ function httpMetrics({ gauge, counter, histogram }: Metrics, app: FastifyInstanc
 }
 
 function databaseMetrics({ gauge, readGauge }: Metrics, app: FastifyInstance): void {
+  const storage = () => app.database.storage();
+  readGauge(
+    'muster_database_size_bytes',
+    'Size of the database.',
+    async () => (await storage()).databaseBytes,
+  );
+  readGauge(
+    'muster_database_wal_bytes',
+    'Size of the write-ahead log, if the database is a file.',
+    async () => (await storage()).walBytes,
+  );
+  readGauge(
+    'muster_disk_free_bytes',
+    'Free disk space, if the database is a file.',
+    async () => (await storage()).freeBytes,
+  );
+  const { backup_dir } = app.config;
+  readGauge('muster_backup_age_seconds', 'Age of the newest backup in MUSTER_BACKUP_DIR.', async () =>
+    backup_dir ? secondsSince(await newestBackup(backup_dir)) : undefined,
+  );
   readGauge('muster_database_writable', '1 if the database accepts writes, 0 if not.', () =>
     app.database.checkWritable().then(
       () => 1,
@@ -112,6 +133,8 @@ function databaseMetrics({ gauge, readGauge }: Metrics, app: FastifyInstance): v
     pools().map(([pool, { waiting }]) => ({ labels: { pool }, value: waiting })),
   );
 }
+
+const secondsSince = (time: number | undefined) => time && (Date.now() - time) / 1000;
 
 function webhookMetrics({ gauge, counter }: Metrics, { deliveryCounts: counts }: FastifyInstance): void {
   gauge(

@@ -20,15 +20,20 @@ export function createDiskCheck(file: string): () => Promise<void> {
   };
 }
 
+/** The disk space that this user may use. */
+export async function freeBytes(file: string): Promise<number> {
+  const { bsize, bfree, bavail } = await statfs(file);
+  // Only root may use the reserved blocks.
+  return bsize * (process.getuid?.() === 0 ? bfree : bavail);
+}
+
 async function check(file: string): Promise<void> {
   await access(file, constants.W_OK).catch((cause) => {
     throw unavailable('The database file is read-only, so writes fail.', 5, cause);
   });
   await createProbe(`${file}-probe`);
-  const { bsize, bfree, bavail } = await statfs(file);
-  // Only root may use the reserved blocks.
-  const freeBytes = bsize * (process.getuid?.() === 0 ? bfree : bavail);
-  if (freeBytes < minFreeBytes) throw unavailable('The disk of the service is full, so writes fail.', 5);
+  if ((await freeBytes(file)) < minFreeBytes)
+    throw unavailable('The disk of the service is full, so writes fail.', 5);
 }
 
 /**

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { temporaryFolder } from '../../test/process.ts';
+import { onSqlite } from '../../test/service.ts';
+import { scheduledBackup } from './scheduled-backup.ts';
+
+test('scheduled backups keep the newest ones and leave other files alone', (t) => {
+  const folder = join(temporaryFolder(t), 'backups');
+  for (const day of ['16', '17', '18', '19']) {
+    const { file, deleteOld } = scheduledBackup(
+      { backup_dir: folder },
+      '2',
+      undefined,
+      `2026-11-${day}T02:00:00.000Z`,
+    );
+    writeFileSync(file, '');
+    writeFileSync(join(folder, 'before-upgrade.backup'), '');
+    deleteOld();
+  }
+  assert.deepEqual(readdirSync(folder).sort(), [
+    'before-upgrade.backup',
+    'muster-20261118T020000Z.backup',
+    'muster-20261119T020000Z.backup',
+  ]);
+});
+
+test('--keep needs a folder and a number, and no other file', () => {
+  assert.throws(() => scheduledBackup({ backup_dir: undefined }, '7', undefined), /Set MUSTER_BACKUP_DIR/);
+  assert.throws(() => scheduledBackup({ backup_dir: 'x' }, '0', undefined), /--keep is “0” but must be/);
+  assert.throws(() => scheduledBackup({ backup_dir: 'x' }, '7', 'a.backup'), /either --keep or --output/);
+});
+
+onSqlite('metrics of storage', (start) => {
+  test('tell the size of the database, free disk and the age of the newest backup', async (t) => {
+    const folder = temporaryFolder(t);
+    const service = await start(t, { environment: { MUSTER_BACKUP_DIR: folder } });
+    const key = await service.key();
+    const value = async (name: string) =>
+      new RegExp(`^${name} (.+)$`, 'm').exec((await service.get('/metrics', key)).text)?.[1];
+    assert.equal(await value('muster_backup_age_seconds'), undefined);
+    const file = join(folder, 'a.backup');
+    writeFileSync(file, '');
+    utimesSync(file, new Date(), new Date(Date.now() - 7_200_000));
+    assert.equal(Math.round(Number(await value('muster_backup_age_seconds')) / 3600), 2);
+    assert.ok(Number(await value('muster_database_size_bytes')) > 50_000);
+    assert.ok(Number(await value('muster_disk_free_bytes')) > 0);
+    assert.ok(Number(await value('muster_database_wal_bytes')) >= 0);
+    assert.equal(await value('muster_database_writable'), '1');
+  });
+});
