@@ -98,7 +98,8 @@ test('an engine is named only in the database folder, the migrations and the set
 });
 
 test('only authentication and signing in read and write rows outside of the project scope of a key', () => {
-  const unscoped = /\b(app|server)\.database\b(?!\.(versions|pools|explain|bulkBatchMs|checkReady|checkWritable|storage)\b)/;
+  const unscoped =
+    /\b(app|server)\.database\b(?!\.(versions|pools|explain|bulkBatchMs|checkReady|checkWritable|storage)\b)/;
   const requestHandling = /^src\/(http(?!\/auth)|lists|import|resources|pages)\//;
   const signsIn = /^src\/resources\/(sessions?|invitations|passkeys|passwords|me\/(sign-in|keys)\.ts)/;
   for (const file of files.filter((file) => requestHandling.test(file) && !signsIn.test(file))) {
