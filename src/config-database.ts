@@ -10,8 +10,9 @@ export function databaseUrlErrors(text: string): string[] {
   if (/^sqlite:.+/.test(text)) return [];
   const url = /^postgres(ql)?:\/\/./.test(text) ? URL.parse(text) : null;
   if (!url)
+    // What is not a URL may contain the password anywhere, so it is not repeated.
     return [
-      `is “${withoutPassword(text)}” but must be sqlite:<file> or postgres://user:password@host/database, with special characters of the password percent-encoded`,
+      'must be sqlite:<file> or postgres://user:password@host/database, with special characters of the password percent-encoded',
     ];
   return [...url.searchParams].flatMap(([name, value]) => parameterError(name, value) ?? []);
 }

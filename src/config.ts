@@ -239,7 +239,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   );
   errors.push(...findTraceSettingErrors(environment), ...incompleteProvider(environment));
   const config = Object.fromEntries(values) as Settings;
-  errors.push(...databaseUrlErrors(config.database_url).map((error) => `${variableOf('database_url')} ${error}`));
+  errors.push(
+    ...databaseUrlErrors(config.database_url).map((error) => `${variableOf('database_url')} ${error}`),
+  );
   if (config.metrics_port !== undefined && config.metrics_port === config.port)
     errors.push(`MUSTER_METRICS_PORT is ${config.port}, as MUSTER_PORT is, but must be another port`);
   if (errors.length > 0) throw new UsageError(`The settings have errors: ${errors.join('; ')}.`);

@@ -1,6 +1,4 @@
 import { type RawBuilder, sql } from 'kysely';
-import { isIn } from '../../../lists/filters.ts';
-import { levels } from '../schema.ts';
 import { scoreOf } from './scoring.ts';
 
 /**
