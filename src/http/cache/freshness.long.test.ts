@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { startMuster, temporaryFolder } from '../../../test/process.ts';
 import { freshDatabase, onBothEngines } from '../../../test/service.ts';
 
-const checks = 10_000;
+const checks = 4_000;
 const revocations = 20;
 const readers = 8;
 
