@@ -19,19 +19,12 @@ export const encodeCursor = (query: unknown, { after, position, version }: Curso
 
 export function decodeCursor(query: unknown, text: string, order: Order): Cursor {
   const [cursorFingerprint, after, position, version] = parse(text);
-  if (
-    typeof cursorFingerprint !== 'string' ||
-    typeof after !== 'string' ||
-    !boundOf(order, after) ||
-    (order.isNumber && !(/^\d+$/.test(after) && isCount(Number(after)))) ||
-    !isCount(position) ||
-    typeof version !== 'string'
-  ) {
-    throw invalidParameter(
-      'cursor',
-      'This is not a valid cursor. Use `page.next_cursor` of the previous page, unchanged.',
-    );
-  }
+  const isCursor =
+    typeof cursorFingerprint === 'string' &&
+    typeof after === 'string' &&
+    isCount(position) &&
+    typeof version === 'string';
+  if (!isCursor) throw invalidCursor();
   if (cursorFingerprint !== fingerprint(query)) {
     const detail =
       'This cursor belongs to another query. Use the same filters and sort as before, or start again without it.';
@@ -39,8 +32,16 @@ export function decodeCursor(query: unknown, text: string, order: Order): Cursor
       errors: [{ parameter: 'cursor', code: 'cursor_mismatch', detail }],
     });
   }
+  const isNumber = /^\d+$/.test(after) && isCount(Number(after));
+  if (!boundOf(order, after) || (order.isNumber && !isNumber)) throw invalidCursor();
   return { after, position: Number(position), version };
 }
+
+const invalidCursor = () =>
+  invalidParameter(
+    'cursor',
+    'This is not a valid cursor. Use `page.next_cursor` of the previous page, unchanged.',
+  );
 
 const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
 

@@ -105,7 +105,8 @@ async function* groupedLines(
 ): AsyncGenerator<{ lines: string }> {
   let start = after;
   for (let size = firstPartRows; ; size = maxPartRows) {
-    const end = list.isIndexed === false ? undefined : await keyOfRow(db, list, start, size);
+    const isOneRead = list.isIndexed === false || list.order.tie;
+    const end = isOneRead ? undefined : await keyOfRow(db, list, start, size);
     const rows = rowsAfter(db, list, boundAfter(list, start));
     const part = end === undefined ? rows : rows.where(upTo(list.order, end));
     const joined = grouped.joins(withJoins(db, list, part), part.select(list.id.as('id')));

@@ -101,7 +101,7 @@ onBothEngines('lists', (start, engine) => {
     const cursor = body.page.next_cursor;
     const code = async (query: string) => (await service.get(`/v1/personnel?${query}`, key)).body.code;
     assert.equal(await code(`limit=2&cursor=${cursor}`), undefined);
-    for (const other of ['status=active', 'sort=-name', 'sort=updated_at'])
+    for (const other of ['status=active', 'sort=-name', 'sort=updated_at', 'sort=title'])
       assert.equal(await code(`limit=1&cursor=${cursor}&${other}`), 'cursor_mismatch', other);
     assert.equal(await code('limit=1&cursor=x'), 'invalid_parameter');
     assert.equal(await code(`limit=1&cursor=${btoa('["a","b"]')}`), 'invalid_parameter');

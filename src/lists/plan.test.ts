@@ -6,6 +6,7 @@ import { momentOf } from '../core/clock.ts';
 import { newId } from '../core/ids.ts';
 import { eventList } from '../resources/events/queries.ts';
 import { historyList } from '../resources/history/queries.ts';
+import { issueList } from '../resources/issues/queries.ts';
 import { openDatabase } from '../store/open.ts';
 import { scopeToProjects } from '../store/project-scope.ts';
 import { insertRows } from '../store/writes/rows.ts';
@@ -80,4 +81,11 @@ onBothEngines('the plan of a page that no index finds', (start, engine) => {
       assert.doesNotMatch(await planOf(t, service, project_ids, historyList(id)), wholeTable);
     }
   });
+});
+
+test('a list of some open and some closed issues is not taken for an indexed one', () => {
+  const isIndexed = (status: ('open' | 'in_progress' | 'blocked' | 'resolved' | 'closed')[]) =>
+    issueList({ status, archived: 'false' }, moment).isIndexed;
+  assert.equal(isIndexed(['open', 'in_progress', 'blocked']), true);
+  assert.equal(isIndexed(['open', 'resolved', 'closed']), false);
 });

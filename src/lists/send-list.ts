@@ -45,6 +45,8 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
   } = splitQuery(request.query as Paging & { sort?: string });
   const query: unknown[] = [request.url.split('?')[0], Object.entries(filters).sort(byName), sort];
   if (dependsOnPerson(request)) query.push(request.actor.user_id);
+  // Cursors of 0.2.0 had other keys in these orders.
+  if (list.order.tie || sort === '-score') query.push('tie');
   const listRequest: ListRequest = {
     list,
     format: chooseFormat(request.headers.accept, formatName),

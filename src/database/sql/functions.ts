@@ -55,7 +55,7 @@ export const firstTwoLines = (text: Expression<unknown>) => call('first_two_line
 export const indexedStart = (text: Expression<unknown>, length: number) =>
   call('indexed_start', text, ValueNode.createImmediate(length));
 
-/** The second line of a text; empty if there is none. */
+/** The second line of a text that has one. */
 export const secondLine = (text: Expression<unknown>) => call('second_line', text).$castTo<string>();
 
 /**

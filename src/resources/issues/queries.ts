@@ -2,7 +2,7 @@ import { type Expression, type Kysely, sql } from 'kysely';
 import { dayKey, daysLater, type Moment } from '../../core/clock.ts';
 import { invalidBody } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
-import { consoleUrl, daysBetween, jsonBoolean } from '../../database/sql/functions.ts';
+import { consoleUrl, daysBetween, jsonBoolean, notIndexed } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
 import {
   allOf,
@@ -22,7 +22,15 @@ import type { Filters } from '../../lists/query.ts';
 import type { TableName, Tables } from '../../store/tables.ts';
 import { subjectOf } from '../../store/writes/events.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
-import { byName, commonOrders, findItems, itemHasText, itemOrder, rankOf } from '../project-items/order.ts';
+import {
+  byName,
+  commonOrders,
+  findItems,
+  isOfOneItem,
+  itemHasText,
+  itemOrder,
+  rankOf,
+} from '../project-items/order.ts';
 import { joinAssignee, joinOwner } from '../project-items/people.ts';
 import { itemReader } from '../project-items/read.ts';
 import type { ItemIdentity, ItemWrites } from '../project-items/writes.ts';
@@ -121,7 +129,9 @@ export const issueWrites: ItemWrites<Issue, IssueInput, IssuePatch> = {
   referrers: (id) => [['tasks', sql`issue_id = ${id}`]],
 };
 
-const isOpen = (status: readonly string[]) => status.length === openStatuses.length;
+/** Whether these are all statuses of open issues, and no others. */
+const isOpen = (status: readonly string[]) =>
+  new Set(status).size === openStatuses.length && openStatuses.every((one) => status.includes(one));
 
 const isOpenOrAll = ({ status = [] }: IssueFilters) => isOpen(status) || String(status) === 'all';
 
@@ -138,7 +148,7 @@ export function issueConditions(filters: IssueFilters, moment: Moment) {
   rejectLoneTransitive(filters, 'owner_group_id');
   return allOf(filters, {
     ...projectConditions('issues.project_id'),
-    status: hasStatus,
+    status: (statuses) => hasStatus(statuses, isOfOneItem(filters) ? notIndexed(open) : open),
     severity: isIn('issues.severity'),
     priority: isIn('issues.priority'),
     assignee_user_id: isIn('issues.assignee_user_id'),
@@ -162,15 +172,17 @@ export function issueConditions(filters: IssueFilters, moment: Moment) {
   });
 }
 
+const open = sql.ref('issues.open');
+
 /** Uses the partial index of open issues where possible. */
-function hasStatus(statuses: readonly string[]): Expression<boolean> {
+function hasStatus(statuses: readonly string[], open: Expression<unknown>): Expression<boolean> {
   if (statuses.includes('all')) return sql`1 = 1`;
   const onlyOpen = statuses.every((status) => openStatuses.some((open) => open === status));
   if (!onlyOpen) return isIn('issues.status')(statuses);
-  const open = sql<boolean>`issues.open = 1`;
+  const isOpen = sql<boolean>`${open} = 1`;
   return new Set(statuses).size === openStatuses.length
-    ? open
-    : sql`(${open} and ${isIn('issues.status')(statuses)})`;
+    ? isOpen
+    : sql`(${isOpen} and ${isIn('issues.status')(statuses)})`;
 }
 
 /** The time is in the history. Comparing `updated_at` too leaves only the issues that changed since. */

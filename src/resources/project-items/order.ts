@@ -26,8 +26,13 @@ const ranks = {
 export const rankOf = (table: ItemTable) => sql.ref<string>(`${table}.${ranks[table].column}`);
 
 /** Filters whose rows an index finds, so that no other row is read. */
-export const isNarrow = (filters: object) =>
-  ['owner_user_id', 'owner_group_id', 'assignee_user_id'].some((name) => name in filters);
+export const isNarrow = (filters: object) => [...people, ...items].some((name) => name in filters);
+
+/** Whether the rows belong to one item, or have one external id: their index does not contain whether they are open. */
+export const isOfOneItem = (filters: object) => items.some((name) => name in filters);
+
+const people = ['owner_user_id', 'owner_group_id', 'assignee_user_id'];
+const items = ['risk_id', 'issue_id', 'external_id'];
 
 /**
  * How a list of items finds its rows. If no index has its order, it reads project by project, in an index that has the
@@ -42,7 +47,12 @@ export const findItems = (
   if (isNarrow(filters)) return { id };
   const { idFrom } = ranks[table];
   const { status, archived, ...rest } = filters as Record<string, unknown>;
-  return { id, idFrom, scan: scanOf(table), walksOrder: isBroad && Object.keys(rest).length === 0 };
+  return {
+    id,
+    idFrom,
+    scan: scanOf(table),
+    walksOrder: isBroad && archived !== 'true' && Object.keys(rest).length === 0,
+  };
 };
 
 export const scanOf =

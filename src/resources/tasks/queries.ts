@@ -19,7 +19,15 @@ import { byKey, byText } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
 import type { Tables } from '../../store/tables.ts';
 import { subjectOf } from '../../store/writes/events.ts';
-import { byName, commonOrders, findItems, itemHasText, itemOrder, rankOf } from '../project-items/order.ts';
+import {
+  byName,
+  commonOrders,
+  findItems,
+  isOfOneItem,
+  itemHasText,
+  itemOrder,
+  rankOf,
+} from '../project-items/order.ts';
 import { joinAssignee } from '../project-items/people.ts';
 import { itemReader } from '../project-items/read.ts';
 import type { ItemIdentity, ItemWrites } from '../project-items/writes.ts';
@@ -126,7 +134,7 @@ const taskConditions = (filters: TaskFilters, moment: Moment) =>
   allOf(filters, {
     ...projectConditions('tasks.project_id'),
     // The tasks of one item are found by its index.
-    status: hasStatus(filters.risk_id || filters.issue_id ? sql`${notIndexed(open)} = 1` : isOpen),
+    status: hasStatus(isOfOneItem(filters) ? sql`${notIndexed(open)} = 1` : isOpen),
     kind: isIn('tasks.kind'),
     assignee_user_id: isIn('tasks.assignee_user_id'),
     assignee_active: isActive('tasks.assignee_user_id'),

@@ -35,7 +35,6 @@ export async function up(db: Kysely<unknown>, kind: EngineKind): Promise<void> {
   for (const [table, { key, columns, expressions }] of Object.entries(scanned))
     await create[kind](db, table, key, columns, expressions);
   // The tasks of a person in their order.
-  await db.schema.dropIndex('tasks_assignee_user_id_status').execute();
   await index(db.schema, 'tasks', ['assignee_user_id', 'open', 'due_key']);
   // Filters and checks for what inactive people own read them once.
   await db.schema
@@ -44,7 +43,20 @@ export async function up(db: Kysely<unknown>, kind: EngineKind): Promise<void> {
     .columns(['status', 'user_id'])
     .where(sql.ref('status'), '=', sql.lit('inactive'))
     .execute();
+  // At the end, because PostgreSQL lets nobody read a table from then on until the migration is complete.
+  for (const name of ['tasks_assignee_user_id_status', ...replaced[kind]])
+    await db.schema.dropIndex(name).execute();
 }
+
+/** The indexes in whose place the new ones are. */
+const replaced: Record<EngineKind, string[]> = {
+  sqlite: [
+    'risks_project_id_active_rank_key',
+    'issues_project_id_open_rank_key',
+    'tasks_project_id_open_due_key',
+  ],
+  postgres: ['risks_active_rank_key_project_id', 'issues_open_rank_key', 'tasks_open_due_key'],
+};
 
 type Create = (
   db: Kysely<unknown>,
@@ -63,7 +75,6 @@ const create: Record<EngineKind, Create> = {
    * contains the key and the title, so that a search and the order by title are scans of this index.
    */
   async sqlite(db, table, key, columns, expressions) {
-    await db.schema.dropIndex(`${table}_project_id_${key.join('_')}`).execute();
     const heading = sql`substr(search_folded, 1, instr(search_folded, '\n')
       + instr(substr(search_folded || '\n', instr(search_folded, '\n') + 1), '\n') - 1)`;
     const all = sql.join([...references(['project_id', ...key, ...columns]), ...expressions, heading]);
@@ -77,7 +88,6 @@ const create: Record<EngineKind, Create> = {
    */
   async postgres(db, table, key, columns) {
     const on = sql.table(table);
-    await db.schema.dropIndex(`${table}_${key.join('_')}${table === 'risks' ? '_project_id' : ''}`).execute();
     await sql`create index ${sql.ref(`${table}_scan`)} on ${on} (${sql.join(references(key))})
       include (${sql.join(references(['project_id', ...columns]))})`.execute(db);
     await sql`create index ${sql.ref(`${table}_title`)} on ${on}
