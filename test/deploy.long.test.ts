@@ -69,6 +69,7 @@ test('the timer of backups is valid, and keeps some', (t) => {
     Object.fromEntries(
       [...unit.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
     ),
+    true,
   );
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'muster-backup.service'), unit.replace('/opt/muster/muster', '/bin/true'));

@@ -82,7 +82,7 @@ export async function startCaddyExample(t: Pick<TestContext, 'after'>, upstream:
   const file = join(temporaryFolder(t), 'Caddyfile');
   const site = readFileSync(caddyExample, 'utf8')
     .replace(/^ops\.example\.com \{/m, `http://127.0.0.1:${port} {`)
-    .replace('127.0.0.1:8080', new URL(upstream).host);
+    .replaceAll('127.0.0.1:8080', new URL(upstream).host);
   writeFileSync(file, `{\n  admin off\n  auto_https off\n}\n${site}`);
   await startProgram(t, ['caddy', 'run', '--config', file, '--adapter', 'caddyfile'], port);
   return `http://127.0.0.1:${port}`;

@@ -356,6 +356,7 @@ test('docs/operations.md: the commands of Backup and of Moving to PostgreSQL wor
   const folder = temporaryFolder(t);
   const target = await freshDatabase('postgres');
   t.after(target.drop);
+  await muster(folder, ['migrate']);
   await muster(folder, ['keys', 'create', '--name', 'x', '--scopes', 'all']);
   const replaced = moving.replaceAll(/postgres:\S+/g, target.url);
   assert.notEqual(replaced, moving);

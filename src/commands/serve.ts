@@ -75,7 +75,8 @@ export async function startService(config: Config, clock = systemClock) {
     await database.waitUntilReachable((error) =>
       report('warn', `Waiting up to 30 s for the database ${database.name} (${(error as Error).message}).`),
     );
-    database.claim();
+    const shared = database.claim();
+    if (shared) report('warn', shared);
     await database.migrate();
     await database.checkSetup();
     if (config.time_zone) await storeTimeZone(database, config.time_zone);

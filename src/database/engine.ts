@@ -38,8 +38,8 @@ export type Engine = {
    * it. No other method creates a database.
    */
   createIfMissing?(): void;
-  /** Throws if another service uses the database, and keeps others from it until it is closed. Absent if many may use it. */
-  claim?(): void;
+  /** Returns a sentence if another service uses the database, which should have only one. Absent if many may use it. */
+  claim?(): string | undefined;
   /** Whether there is a database. Absent where the operator creates it. */
   exists?(): boolean;
   /** The tables with their stored columns. */

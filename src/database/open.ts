@@ -46,8 +46,8 @@ export type Database = Pick<
   dryRun<T>(work: Work<T>): Promise<T>;
   /** Waits for a server that cannot be reached yet. `onWait` is called once, if there is a wait, with the error. */
   waitUntilReachable(onWait: (error: unknown) => void, maxMs?: number): Promise<void>;
-  /** Throws if only one service may use the database and another one does. */
-  claim(): void;
+  /** Returns a sentence for the operator if only one service should use the database and another one does. */
+  claim(): string | undefined;
   /** Rejects with an error for the operator if the migrated database cannot be used as it is set up. */
   checkSetup(): Promise<void>;
   /** Runs pending migrations and returns their names. */
@@ -182,7 +182,7 @@ export function createDatabase(
 
     claim() {
       engine.createIfMissing?.();
-      engine.claim?.();
+      return engine.claim?.();
     },
 
     checkSetup: () => explainStartErrors(async () => engine.checkSetup?.(writer)),

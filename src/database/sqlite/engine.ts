@@ -156,7 +156,17 @@ export function sqliteEngine(
       removeOldCopies(file);
     },
     claim() {
-      serviceLock = lockService(file);
+      try {
+        serviceLock = lockFile(`${file}-lock`);
+      } catch {
+        // Without permission to create files beside the database, another service cannot be noticed.
+        return undefined;
+      }
+      if (serviceLock) return undefined;
+      return (
+        `Another service uses the database file ${file}. Each of them writes in turn and reads what the other has ` +
+        'written, but several instances should use PostgreSQL.'
+      );
     },
     exists: () => hasContent(file),
     describeTables,
@@ -195,20 +205,6 @@ export function sqliteEngine(
         ? cannotUse(file, error)
         : undefined,
   };
-}
-
-/** Fails if another service uses the file. Without permission to create files beside it, it cannot be noticed. */
-function lockService(file: string): ReturnType<typeof lockFile> {
-  let lock: ReturnType<typeof lockFile>;
-  try {
-    lock = lockFile(`${file}-lock`);
-  } catch {
-    return undefined;
-  }
-  if (lock) return lock;
-  throw new UsageError(
-    `Another service uses the database file ${file}. Stop it first; several instances need PostgreSQL.`,
-  );
 }
 
 /** Opens another file with a single connection that writes, in this thread or in a worker. */
