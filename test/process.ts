@@ -17,8 +17,13 @@ export function temporaryFolder(t: Pick<TestContext, 'after'>): string {
 }
 
 /** Runs a command in a folder and waits for its exit. */
-export async function muster(folder: string, args: string[], environment: Record<string, string> = {}) {
-  const running = launchMuster(folder, args, environment);
+export async function muster(
+  folder: string,
+  args: string[],
+  environment: Record<string, string> = {},
+  options: LaunchOptions = {},
+) {
+  const running = launchMuster(folder, args, environment, options);
   const code = await running.exit;
   return { code, stdout: running.stdout(), stderr: running.stderr() };
 }

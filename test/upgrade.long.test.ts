@@ -50,6 +50,7 @@ test('instances of the newest released and this version serve one database durin
     temporaryFolder(t),
     ['keys', 'create', '--name', 'upgrade', '--scopes', 'all', '--json'],
     environment,
+    { file },
   );
   const { secret } = JSON.parse(key.stdout);
   const send = async (origin: string, method: string, path: string, body?: object) => {

@@ -8,12 +8,8 @@ const console = startConsole();
 test('the palette opens the item whose key is typed, not one that mentions the key', async (t) => {
   await console.post('/v1/projects', { name: 'Hoist of the depot', key: 'HOIST' });
   const { key } = await console.post('/v1/projects/HOIST/risks', { title: 'Crane is late' });
-  const issue = await console.post('/v1/projects/HOIST/issues', {
-    title: 'Crane broke',
-    description: `See ${key}`,
-  });
-  const description = `Prevents ${key} and ${issue.key}`;
-  await console.post('/v1/projects/HOIST/tasks', { title: 'Rent a crane', description });
+  const issue = await console.post('/v1/projects/HOIST/issues', { title: `Crane broke, see ${key}` });
+  await console.post('/v1/projects/HOIST/tasks', { title: `Rent a crane: ${key} and ${issue.key}` });
   const page = await console.open(t, '/keys');
   for (const [text, path] of [
     [key, `/risks/${key}`],
