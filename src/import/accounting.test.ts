@@ -234,7 +234,7 @@ onSqlite('every cell of a file', (start) => {
   });
 });
 
-/** All texts of a resource, with the names of the people that it refers to. */
+/** All texts of a resource, with the names of the people that it refers to and the reasons of its changes. */
 async function storedText(service: TestService, key: string, base: string, id: string, resource: Resource) {
   const { body } = await service.get(`${base}/${id}`, key);
   const texts = [JSON.stringify(body)];
@@ -243,5 +243,7 @@ async function storedText(service: TestService, key: string, base: string, id: s
   for (const field of ['manager_user_id', 'lead_user_id']) {
     if (body[field]) texts.push((await service.get(`/v1/personnel/${body[field]}`, key)).body.name);
   }
+  // The reason of a change is only in the history.
+  for (const { reason } of await service.list(`${base}/${id}/history`, key)) texts.push(reason ?? '');
   return texts.join(' ').toLowerCase();
 }
