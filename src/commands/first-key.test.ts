@@ -23,6 +23,17 @@ onBothEngines('the first key', (start) => {
     rmSync(file);
     assert.deepEqual(await keys(), []);
 
+    // A disk that is full when the file is written, or a commit that fails, leaves neither.
+    const write: typeof database.write = (work) =>
+      database.write(async (db, hasWaiters) => {
+        await work(db, hasWaiters);
+        assert.match(readFileSync(file, 'utf8'), /^mst_/, 'the file is complete before the commit');
+        throw new Error('The commit failed.');
+      });
+    await assert.rejects(createFirst({ ...database, write }, app.clock(), file), /The commit failed/);
+    assert.ok(!existsSync(file));
+    assert.deepEqual(await keys(), []);
+
     assert.deepEqual(await createFirst(database, app.clock(), file), { file });
     assert.equal(statSync(file).mode & 0o777, 0o600);
     const key = readFileSync(file, 'utf8');

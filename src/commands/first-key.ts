@@ -27,20 +27,22 @@ export async function createFirst(
   });
 }
 
-/** Creates the file before the key, so that no key is created that nobody gets to know. */
+/** Writes the file before the key is stored, so that there is never a key that nobody gets to know. */
 async function writeFirstKey(database: Database, moment: Moment, file: string): Promise<boolean> {
   const existing = await database.db.selectFrom('keys').select('id').limit(1).executeTakeFirst();
   if (existing) return false;
   const descriptor = createFile(file);
   let isWritten = false;
   try {
-    // Another instance may have been first.
-    const key = await database.write((db) => createFirstKey(db, moment));
-    if (key) {
-      writeSync(descriptor, `${key.secret}\n`);
+    isWritten = await database.write(async (db) => {
+      const key = await createFirstKey(db, moment);
+      // Another instance may have been first.
+      if (!key) return false;
+      // From the start of the file, because the transaction may run again.
+      writeSync(descriptor, `${key.secret}\n`, 0);
       fsyncSync(descriptor);
-      isWritten = true;
-    }
+      return true;
+    });
   } finally {
     closeSync(descriptor);
     if (!isWritten) rmSync(file, { force: true });
