@@ -95,8 +95,9 @@ export function postgresEngine(
     },
     checkWritable: () => rejectReadOnly(versions),
     async storage() {
+      // Not on the connection for versions, for which every cached response would wait.
       const { rows } = await queryOnce<{ bytes: number }>(
-        versions,
+        pools.quick,
         'select pg_database_size(current_database()) as bytes',
       );
       return { databaseBytes: rows[0]?.bytes ?? 0, walBytes: undefined, freeBytes: undefined };

@@ -96,7 +96,14 @@ function httpMetrics({ gauge, counter, histogram }: Metrics, app: FastifyInstanc
 }
 
 function databaseMetrics({ gauge, readGauge }: Metrics, app: FastifyInstance): void {
-  const storage = () => app.database.storage();
+  let reading: ReturnType<typeof app.database.storage> | undefined;
+  /** One read for the gauges of a scrape, which are read at the same time. */
+  const storage = () => {
+    reading ??= app.database.storage().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
   readGauge(
     'muster_database_size_bytes',
     'Size of the database.',
