@@ -35,8 +35,10 @@ const maxBufferedLength = 256 * 1024;
 
 /** Sends a list from one snapshot: a page, or the whole list, streamed if it is long. */
 export async function sendList(request: FastifyRequest, reply: FastifyReply, whole: List) {
-  // No index covers the project scope.
-  const list = request.database.isFiltered(whole.reads) ? { ...whole, isIndexed: false } : whole;
+  // No index covers the project scope, and a walk would pass the rows of all other projects.
+  const list = request.database.isFiltered(whole.reads)
+    ? { ...whole, isIndexed: false, walksOrder: false }
+    : whole;
   const {
     paging,
     format: formatName,
