@@ -39,6 +39,7 @@ test('has a default for every setting', () => {
     metrics_port: undefined,
     cache_mb: 64,
     event_retention_days: 90,
+    history_retention_days: undefined,
     webhook_allow: [],
     max_webhooks: 50,
     webhook_log_days: 30,

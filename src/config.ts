@@ -190,6 +190,12 @@ const settings = {
   cache_mb: integer(64, 'megabytes', 0, 65_536),
   /** How many days events are stored. */
   event_retention_days: integer(90, 'days', 3, 3650),
+  /** How many days the history is stored; undefined means for ever. */
+  history_retention_days: setting<number | undefined>(
+    undefined,
+    'a whole number of days from 100 to 36500',
+    (text) => parseInteger(text, 100, 36_500),
+  ),
   /** Hosts and networks that webhooks may send to although they are not public, and by http. */
   webhook_allow: list(
     'host names, addresses or networks, separated by commas, such as hooks.internal,10.1.0.0/16',

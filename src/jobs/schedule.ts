@@ -2,6 +2,7 @@ import type { App } from '../http/fastify.ts';
 import { logBackgroundError } from '../http/ops/logging.ts';
 import { expireAcceptances } from './acceptances.ts';
 import { writeDatedEvents } from './dated-events.ts';
+import { deleteOldHistory } from './history-retention.ts';
 import {
   advanceSequence,
   deleteExpiredSignIns,
@@ -33,6 +34,7 @@ export function createJobs(app: App) {
     () => deleteExpiredSignIns(database, clock(), config.session_idle_days),
     () => deleteOldEvents(database, clock(), config.event_retention_days),
     () => deleteOldDeliveries(database, clock(), config.webhook_log_days),
+    async () => deleteOldHistory(database, await moment(), config.history_retention_days),
   ];
   return {
     async runDue(): Promise<void> {
@@ -41,7 +43,13 @@ export function createJobs(app: App) {
     /** A failed run is logged; the next one retries. */
     start(): void {
       for (const job of [...due, ...cleanups]) {
-        const run = () => job().catch((error: unknown) => logBackgroundError(app, error));
+        let isRunning = false;
+        const run = async () => {
+          if (isRunning) return;
+          isRunning = true;
+          await job().catch((error: unknown) => logBackgroundError(app, error));
+          isRunning = false;
+        };
         const timer = setInterval(run, intervalMs);
         app.server.once('close', () => clearInterval(timer));
       }

@@ -6,6 +6,7 @@ import { joinWords } from '../core/text.ts';
 import type { Tables } from '../store/tables.ts';
 import { findRows, type Target } from '../store/writes/references.ts';
 import { groupResource } from './groups/schema.ts';
+import { rejectTimeBefore } from './history/start.ts';
 import { issueResource } from './issues/schema.ts';
 import { personResource } from './personnel/schema.ts';
 import { type AcrossProjects, isArchived, resolveProjects } from './projects/queries.ts';
@@ -61,6 +62,7 @@ export async function resolveFilters<F extends object>(
   rejectContradictions(given);
   for (const [name, target] of Object.entries(targets) as [keyof typeof targets, Target][])
     await rejectUnknown(db, target, name, [given[name] ?? []].flat());
+  if (given.resolved_since) await rejectTimeBefore(db, 'resolved_since', given.resolved_since);
   const { project, archived = 'any' } = given;
   if (!project) return filters;
   const ids = await resolveProjects(db, project);

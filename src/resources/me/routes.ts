@@ -3,6 +3,7 @@ import { limits } from '../../core/schemas.ts';
 import { burstOf, limitOf } from '../../http/auth/rate-limits.ts';
 import type { App } from '../../http/fastify.ts';
 import { sendWithContentEtag } from '../../http/response/resource.ts';
+import { firstDayOfHistory } from '../history/start.ts';
 import { personalKeyRoutes } from './keys.ts';
 import { Me } from './schema.ts';
 import { passkeyRoutes, passwordRoute } from './sign-in.ts';
@@ -43,6 +44,7 @@ export function meRoutes(app: App): void {
         },
         time_zone,
         today,
+        history_from: await firstDayOfHistory(request),
         limits: { rate_limit, rate_burst, ...limits },
       });
     },

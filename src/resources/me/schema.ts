@@ -41,6 +41,12 @@ export const Me = Strict(
       examples: ['America/Los_Angeles'],
     }),
     today: Day({ description: 'The current day in that time zone.' }),
+    history_from: OrNull(
+      Day({
+        description:
+          'The first day that `as_of`, `since` and trends can have; null if all history is stored. See `MUSTER_HISTORY_RETENTION_DAYS`.',
+      }),
+    ),
     limits: Strict({
       rate_limit: OrNull(Type.Integer({ description: 'Requests per minute; null means no limit.' })),
       rate_burst: OrNull(

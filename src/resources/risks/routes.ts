@@ -12,6 +12,7 @@ import type { Filters } from '../../lists/query.ts';
 import { SummaryOf } from '../../lists/schema.ts';
 import { sendSummary } from '../../lists/send-list.ts';
 import { resolveFilters } from '../filters.ts';
+import { firstDayOfHistory, rejectBefore } from '../history/start.ts';
 import { Issue } from '../issues/schema.ts';
 import { listRoute, type ParsedQuery } from '../list-route.ts';
 import { keepCounts } from '../project-items/counts/kept-counts.ts';
@@ -151,7 +152,10 @@ export function riskRoutes(app: App): void {
       const { from, to = moment.today, interval = 'day', ...filters } = query;
       if (to > moment.today)
         throw invalidParameter('to', '`to` is in the future. Use today or an earlier day.');
-      const period = { from: from ?? daysLater(to, -90), to, interval };
+      const first = await firstDayOfHistory(request);
+      rejectBefore(first, { from, to });
+      const usual = daysLater(to, -90);
+      const period = { from: from ?? (first !== null && usual < first ? first : usual), to, interval };
       const isIncluded = includedSince(period.from, moment);
       const register = { filters: await resolveFilters(request, filters, isIncluded), moment };
       const shown = { ...query, ...period };
@@ -283,6 +287,7 @@ async function parseRegister(
       '`since` is after the day of the register. Use that day or an earlier one.',
     );
   }
+  if (as_of ?? since) rejectBefore(await firstDayOfHistory(request), { as_of, since });
   return {
     register: {
       filters: await resolveFilters(request, filters, includesProject(as_of, moment)),
