@@ -70,9 +70,16 @@ async function measureStorage(dataset: Dataset): Promise<Pick<Engine, 'bytes_per
     (_, i) => `P${100_001 + (i % sizes.projects)},Order part ${i} again`,
   );
   await send('POST', '/v1/imports/tasks', ['Project,Title', ...tasks].join('\n'), 'text/csv');
+  // The dataset has no texts, but risks that people discuss have, and each change stores them again.
+  await repeat(changes, concurrency, (i) =>
+    send('PATCH', riskPath(i), {
+      description: `${'The only supplier has announced a strike, and there is no second source. '.repeat(3)}${i}`,
+      response_plan: `${'Qualify a second supplier, and order for three months in advance. '.repeat(2)}${i}`,
+    }),
+  );
   const before = await tableSizes(dataset.url);
   await repeat(changes, concurrency, (i) =>
-    send('PATCH', riskPath(i), { title: `The supplier of part ${i} is late` }),
+    send('PATCH', riskPath(i), { title: `The supplier of part ${i} is late`, review_on: '2099-12-31' }),
   );
   const after = await tableSizes(dataset.url);
   const grown = (table: string) =>
