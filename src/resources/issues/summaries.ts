@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { daysLater, type Moment } from '../../core/clock.ts';
 import type { Tables } from '../../store/tables.ts';
 import { countLargest, type LargestGroups, sumCounts } from '../project-items/counts/groups.ts';
-import type { CountedSnapshot, Counts } from '../project-items/counts/kept-counts.ts';
+import type { SummarySnapshot } from '../project-items/counts/kept-counts.ts';
 import { readPersonNames, readProjectNames } from '../project-items/counts/names.ts';
 import type { Countable } from '../project-items/counts/project-counts.ts';
 import { boundArrays } from '../project-items/counts/summary-size.ts';
@@ -12,16 +12,15 @@ import { ageBands, type IssueSummary, openStatuses, priorities, severities } fro
 
 /** Counts open issues by their fields. Groups without an order of their own come largest first. */
 export async function summarizeIssues(
-  { db, counts }: Pick<CountedSnapshot, 'db'> & Partial<CountedSnapshot>,
+  snapshot: SummarySnapshot,
   filters: IssueFilters,
   moment: Moment,
   top: number,
   shownFilters: unknown,
 ): Promise<IssueSummary> {
-  const kept = await counts?.(moment);
-  const { numbers, projects, assignees } = kept
-    ? await sumKept(db, kept, filters, moment, top)
-    : await countIssues(db, filters, moment, top);
+  const { db } = snapshot;
+  const { numbers, projects, assignees } =
+    (await sumKept(snapshot, filters, moment, top)) ?? (await countIssues(db, filters, moment, top));
   const keys = await readProjectNames(db, projects.shown);
   const names = await readPersonNames(db, assignees.shown);
   const numberOf = (name: string) => numbers[name] ?? 0;
@@ -86,13 +85,14 @@ export function isKept(filters: IssueFilters): boolean {
 }
 
 async function sumKept(
-  db: Kysely<Tables>,
-  kept: Counts,
+  snapshot: SummarySnapshot,
   { status, ...filters }: IssueFilters,
   moment: Moment,
   top: number,
-): Promise<IssueCounts> {
-  const { numbers, projects, holders } = await sumCounts(db, kept, filters, top);
+): Promise<IssueCounts | undefined> {
+  const sums = await sumCounts(snapshot, moment, filters, top);
+  if (!sums) return undefined;
+  const { numbers, projects, holders } = sums;
   const names = ['total', ...Object.keys(countedConditions(moment))];
   return {
     numbers: Object.fromEntries(names.map((name, i) => [name, numbers[i] ?? 0])),

@@ -13,7 +13,7 @@ import {
   ownerOf,
   sumCounts,
 } from '../project-items/counts/groups.ts';
-import type { CountedSnapshot, Counts } from '../project-items/counts/kept-counts.ts';
+import type { SummarySnapshot } from '../project-items/counts/kept-counts.ts';
 import { readOwnerNames, readProjectNames } from '../project-items/counts/names.ts';
 import type { Countable } from '../project-items/counts/project-counts.ts';
 import { boundArrays } from '../project-items/counts/summary-size.ts';
@@ -75,15 +75,14 @@ export type RiskHeatmap = Static<typeof RiskHeatmap>;
 
 /** Counts the risks of a register by their fields. Groups without an order of their own come largest first. */
 export async function summarizeRisks(
-  { db, counts }: Pick<CountedSnapshot, 'db'> & Partial<CountedSnapshot>,
+  snapshot: SummarySnapshot,
   register: Register,
   top: number,
   shownFilters: unknown,
 ): Promise<RiskSummary> {
-  const kept = await counts?.(register.moment);
-  const { numbers, projects, owners, categories } = kept
-    ? await sumKept(db, kept, register, top)
-    : await countRisks(db, register, top);
+  const { db } = snapshot;
+  const { numbers, projects, owners, categories } =
+    (await sumKept(snapshot, register, top)) ?? (await countRisks(db, register, top));
   const keys = await readProjectNames(db, projects.shown);
   const names = await readOwnerNames(db, owners.shown);
   const arrays = boundArrays(shownFilters, {
@@ -158,12 +157,13 @@ export function isKept({ filters, as_of }: Register): boolean {
 }
 
 async function sumKept(
-  db: Kysely<Tables>,
-  kept: Counts,
+  snapshot: SummarySnapshot,
   { filters: { status, ...filters }, moment }: Register,
   top: number,
-): Promise<RiskCounts> {
-  const { numbers, inactive, projects, holders, values } = await sumCounts(db, kept, filters, top);
+): Promise<RiskCounts | undefined> {
+  const sums = await sumCounts(snapshot, moment, filters, top);
+  if (!sums) return undefined;
+  const { numbers, inactive, projects, holders, values } = sums;
   const names = ['total', ...Object.keys(countedConditions(moment))];
   const counted = Object.fromEntries(names.map((name, i) => [name, numbers[i] ?? 0]));
   return {

@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type QueryCreator, type RawBuilder, sql } from 'kysely';
+import type { Moment } from '../../../core/clock.ts';
 import { notIndexed } from '../../../database/sql/functions.ts';
 import { allOf } from '../../../lists/filters.ts';
 import type { RowsQuery } from '../../../lists/list.ts';
 import type { Tables } from '../../../store/tables.ts';
 import { type AcrossProjects, projectConditions } from '../../projects/queries.ts';
-import type { Counts } from './kept-counts.ts';
+import type { Counts, SummarySnapshot } from './kept-counts.ts';
 import type { Names } from './project-counts.ts';
 
 /** A value with the number of items that have it. */
@@ -82,28 +83,37 @@ export async function countLargest<Column extends string>(
 
 const maxTurnMs = 5;
 
-/** Sums kept counts over the projects that the key sees and the filters choose. */
-export async function sumCounts(
-  db: Kysely<Tables>,
-  counts: Counts,
-  filters: AcrossProjects,
-  top: number,
-): Promise<{
+type SummedCounts = {
   numbers: number[];
   inactive: number;
   projects: LargestGroups;
   holders: LargestGroups;
   values: LargestGroups;
-}> {
+};
+
+/** Sums kept counts over the projects that the key sees and the filters choose. Undefined if they are not kept. */
+export async function sumCounts(
+  { db, counts }: SummarySnapshot,
+  moment: Moment,
+  filters: AcrossProjects,
+  top: number,
+): Promise<SummedCounts | undefined> {
+  if (!counts) return undefined;
+  const ids = await findProjects(db, filters);
+  const kept = await counts(moment, ids);
+  return kept && sumProjects(kept, ids, top);
+}
+
+async function sumProjects(counts: Counts, ids: readonly string[], top: number): Promise<SummedCounts> {
   const { names, isInactive } = counts;
   const numbers: number[] = [];
   const projects: Group[] = [];
   const holders = new Uint32Array(names.holders.texts.length);
   const values = new Uint32Array(names.values.texts.length);
   let start = performance.now();
-  for (const id of await chosenProjects(db, filters)) {
+  for (const id of ids) {
     const project = counts.projects.get(id);
-    if (!project) continue;
+    if (!project || project.numbers.length === 0) continue;
     project.numbers.forEach((count, i) => {
       numbers[i] = (numbers[i] ?? 0) + count;
     });
@@ -127,8 +137,8 @@ export async function sumCounts(
   };
 }
 
-/** The ids as one text: there may be thousands. */
-async function chosenProjects(db: Kysely<Tables>, filters: AcrossProjects): Promise<string[]> {
+/** The ids are read as one text, because there may be thousands. */
+async function findProjects(db: Kysely<Tables>, filters: AcrossProjects): Promise<string[]> {
   const { ids } = await db
     .selectFrom('projects')
     .select(sql<string | null>`string_agg(projects.id, ',')`.as('ids'))

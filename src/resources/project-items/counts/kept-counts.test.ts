@@ -92,7 +92,32 @@ onBothEngines('kept counts', (startService, engine) => {
     takeCounted();
     clock.set('2026-11-19T09:00:00.000Z');
     await read();
-    assert.equal(takeCounted().length, 3);
+    assert.deepEqual(takeCounted().sort(), [idOf('APOLLO'), idOf('GEMINI')].sort());
+  });
+
+  test('only the projects that a request chooses are counted', async (t) => {
+    const { service, key, clock } = await setUp(t, startService);
+    const ids: string[] = [];
+    for (const project of projects)
+      ids.push((await service.make(`/v1/projects/${project}/risks`, key, { title: 'x' })).project_id);
+    const { database, takeCounted } = watchCounting(t, service);
+    const counts = keepCounts(countableRisks);
+    const total = async (project?: string[]) => {
+      const { moment, filters } = activeRisks(clock());
+      const register = { moment, filters: { ...filters, ...(project && { project }) } };
+      const snapshot = await counts.open(database);
+      return (await inSnapshot(snapshot, () => summarizeRisks(snapshot, register, 20, null))).total;
+    };
+    const [apollo = '', gemini = '', mercury = ''] = ids;
+    assert.equal(await total([gemini]), 1);
+    assert.deepEqual(takeCounted(), [gemini]);
+    assert.equal(await total(), 3);
+    assert.deepEqual(takeCounted().sort(), [apollo, mercury].sort());
+    await service.make('/v1/projects/APOLLO/risks', key, { title: 'y' });
+    assert.equal(await total([gemini]), 1);
+    assert.deepEqual(takeCounted(), []);
+    assert.equal(await total(), 4);
+    assert.deepEqual(takeCounted(), [apollo]);
   });
 
   test('requests that arrive together count once', async (t) => {
@@ -202,7 +227,8 @@ onBothEngines('kept counts', (startService, engine) => {
     const counts = keepCounts(countableRisks, 100);
     for (let i = 0; i < 2; i++) {
       await inSnapshot(await counts.open(service.database), async (snapshot) => {
-        assert.equal(await snapshot.counts(clock()), undefined);
+        const { project_id } = await service.list('/v1/risks', key).then(([risk]) => risk);
+        assert.equal(await snapshot.counts(clock(), [project_id]), undefined);
         assert.equal((await summarize(clock())(snapshot)).total, 1);
       });
     }

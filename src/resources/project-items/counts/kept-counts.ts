@@ -18,24 +18,31 @@ import {
   sliceProjects,
 } from './project-counts.ts';
 
-/** The counts of all projects at a position of the event log. Never changed: a later position has counts of its own. */
+/** The counts of projects at a position of the event log. Never changed: a later position has counts of its own. */
 export type Counts = {
   day: string;
   now: string;
   position: Position;
   names: { holders: Names; values: Names };
-  /** The memory of the names when all projects were counted last. Names are only added. */
+  /** The memory of the names that projects had when they were counted first. Names are only added. */
   firstBytes: number;
   /** 1 for holders that are inactive people. */
   isInactive: Uint8Array;
-  projects: ReadonlyMap<string, ProjectCounts>;
+  /** Those that were requested. Undefined if a project has changed since it was counted. */
+  projects: ReadonlyMap<string, ProjectCounts | undefined>;
 };
 
 /** A snapshot in which the counts can be read without counting everything again. */
 export type CountedSnapshot = Snapshot & {
-  /** The counts as of this snapshot; undefined if they are not kept, because they would take too much memory. */
-  counts(moment: Moment): Promise<Counts | undefined>;
+  /**
+   * The counts of these projects as of this snapshot; undefined if they are not kept, because they would take too much
+   * memory.
+   */
+  counts(moment: Moment, projects: readonly string[]): Promise<Counts | undefined>;
 };
+
+/** A snapshot for a summary, in which counts may be kept. */
+export type SummarySnapshot = Pick<Snapshot, 'db'> & Partial<Pick<CountedSnapshot, 'counts'>>;
 
 export type KeptCounts = {
   countable: Countable;
@@ -49,8 +56,8 @@ const maxCountBytes = 96 * 1024 * 1024;
 const maxWaitMs = 9_000;
 
 /**
- * Keeps the counts of each project in memory. A request counts only the projects that changed since the last one, which
- * the events tell. Requests wait for their turn before they open a snapshot, so a snapshot is never older than the kept
+ * Keeps the counts of each project in memory. A request counts only those of its projects that were not counted today or
+ * have changed since, which the events tell. Requests wait for their turn before they open a snapshot, so a snapshot is never older than the kept
  * counts, and requests that arrive together count once. After an error, the former counts are kept.
  */
 export function keepCounts(countable: Countable, maxBytes = maxCountBytes): KeptCounts {
@@ -59,11 +66,15 @@ export function keepCounts(countable: Countable, maxBytes = maxCountBytes): Kept
   /** The day on which the counts took too much memory. */
   let largeDay: string | undefined;
 
-  async function refresh(db: Kysely<Tables>, moment: Moment): Promise<Counts | undefined> {
+  async function refresh(
+    db: Kysely<Tables>,
+    moment: Moment,
+    ids: readonly string[],
+  ): Promise<Counts | undefined> {
     const day = dayKey(moment);
     // A request that began before midnight must not undo the counts of the new day.
     if (day === largeDay || (kept && kept.day !== day && moment.now < kept.now)) return undefined;
-    const counts = await countsAt(db, { countable, moment, maxBytes }, kept);
+    const counts = await countsAt(db, { countable, moment, maxBytes, ids }, kept);
     if (!counts) largeDay = day;
     kept = counts;
     return counts;
@@ -81,7 +92,7 @@ export function keepCounts(countable: Countable, maxBytes = maxCountBytes): Kept
             release();
             return snapshot.end();
           },
-          counts: (moment) => refresh(withoutProjectScope(snapshot.db), moment).finally(release),
+          counts: (moment, ids) => refresh(withoutProjectScope(snapshot.db), moment, ids).finally(release),
         };
       } catch (error) {
         release();
@@ -106,7 +117,7 @@ function acquire(turns: ReturnType<typeof createLimiter>): Promise<() => void> {
   });
 }
 
-type Task = { countable: Countable; moment: Moment; maxBytes: number };
+type Task = { countable: Countable; moment: Moment; maxBytes: number; ids: readonly string[] };
 
 /** The counts as of this snapshot; undefined if they take too much memory. */
 async function countsAt(
@@ -114,47 +125,52 @@ async function countsAt(
   task: Task,
   kept: Counts | undefined,
 ): Promise<Counts | undefined> {
-  const { countable, moment, maxBytes } = task;
+  const { countable, moment } = task;
   const position = await readPosition(db, countable);
-  if (kept?.day !== dayKey(moment)) return countAll(db, task, position);
-  if (isSamePosition(kept.position, position)) return kept;
-  const changes = await findChanges(db, countable, kept.position, position);
-  if (!changes || changes.projects.length > Math.max(20, kept.projects.size / 3) || hasOldNames(kept))
-    return countAll(db, task, position);
-  const { names } = kept;
-  const projects = new Map(kept.projects);
-  for (const id of changes.projects) projects.delete(id);
-  for (const slice of sliceProjects(await readProjects(db, countable, changes.projects))) {
-    await countSlice(db, countable, moment, slice, names, projects);
-    await setImmediate();
-  }
-  const isInactive = await flagInactive(db, countable, names.holders, changes.people, kept.isInactive);
-  if (bytesOf(names, projects) > maxBytes) return undefined;
-  return { ...kept, now: moment.now, position, isInactive, projects };
-}
-
-async function countAll(
-  db: Kysely<Tables>,
-  { countable, moment, maxBytes }: Task,
-  position: Position,
-): Promise<Counts | undefined> {
-  const names = { holders: new Names(), values: new Names() };
-  const projects = new Map<string, ProjectCounts>();
-  for (const slice of sliceProjects(await readProjects(db, countable))) {
-    await countSlice(db, countable, moment, slice, names, projects);
-    if (namesBytes(names) > maxBytes) return undefined;
-    await setImmediate();
-  }
-  if (bytesOf(names, projects) > maxBytes) return undefined;
-  return {
+  const none = (): Counts => ({
     day: dayKey(moment),
     now: moment.now,
     position,
-    names,
-    firstBytes: namesBytes(names),
-    isInactive: await flagInactive(db, countable, names.holders),
-    projects,
-  };
+    names: { holders: new Names(), values: new Names() },
+    firstBytes: 0,
+    isInactive: new Uint8Array(1),
+    projects: new Map(),
+  });
+  if (kept?.day !== dayKey(moment)) return countMissing(db, task, none());
+  if (isSamePosition(kept.position, position)) return countMissing(db, task, kept);
+  const changes = await findChanges(db, countable, kept.position, position);
+  if (!changes || hasOldNames(kept)) return countMissing(db, task, none());
+  const projects = new Map(kept.projects);
+  for (const id of changes.projects) if (projects.has(id)) projects.set(id, undefined);
+  const isInactive = await flagInactive(db, countable, kept, changes.people);
+  return countMissing(db, task, { ...kept, now: moment.now, position, projects, isInactive });
+}
+
+/** Counts those of the requested projects that have no counts. */
+async function countMissing(
+  db: Kysely<Tables>,
+  { countable, moment, maxBytes, ids }: Task,
+  kept: Counts,
+): Promise<Counts | undefined> {
+  const missing = ids.filter((id) => !kept.projects.get(id));
+  if (missing.length === 0) return kept;
+  const { names } = kept;
+  const projects = new Map(kept.projects);
+  let { firstBytes } = kept;
+  // Apart from those that have changed, whose former names may be left over.
+  for (const isFirst of [true, false]) {
+    const before = namesBytes(names);
+    const counted = missing.filter((id) => kept.projects.has(id) !== isFirst);
+    for (const slice of sliceProjects(await readProjects(db, countable, counted))) {
+      await countSlice(db, countable, moment, slice, names, projects);
+      if (namesBytes(names) > maxBytes) return undefined;
+      await setImmediate();
+    }
+    if (isFirst) firstBytes += namesBytes(names) - before;
+  }
+  if (bytesOf(names, projects) > maxBytes) return undefined;
+  const isInactive = await flagInactive(db, countable, kept, []);
+  return { ...kept, firstBytes, projects, isInactive };
 }
 
 /** Whether many names are left of people and categories that have no items any more. Counting everything drops them. */
@@ -164,7 +180,8 @@ const namesBytes = ({ holders, values }: Counts['names']) => holders.bytes + val
 
 function bytesOf(names: Counts['names'], projects: Counts['projects']): number {
   let bytes = namesBytes(names);
-  for (const { holders, values } of projects.values()) bytes += 500 + holders.byteLength + values.byteLength;
+  for (const counts of projects.values())
+    bytes += 500 + (counts ? counts.holders.byteLength + counts.values.byteLength : 0);
   return bytes;
 }
 
@@ -174,9 +191,8 @@ const peoplePerStatement = 2_000;
 async function flagInactive(
   db: Kysely<Tables>,
   { countsInactive }: Countable,
-  holders: Names,
-  changed?: readonly string[],
-  before: Uint8Array = new Uint8Array(1),
+  { names: { holders }, isInactive: before }: Counts,
+  changed: readonly string[] | undefined,
 ): Promise<Uint8Array> {
   if (!countsInactive) return before;
   const first = changed ? before.length : 1;

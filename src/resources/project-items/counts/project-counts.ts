@@ -51,6 +51,13 @@ type Pairs = Uint32Array;
 /** The counts of one project: the total and the number for each condition, of each holder and of each value. */
 export type ProjectCounts = { numbers: Uint32Array; holders: Pairs; values: Pairs };
 
+/** The counts of a project without items. */
+const noItems: ProjectCounts = {
+  numbers: new Uint32Array(0),
+  holders: new Uint32Array(0),
+  values: new Uint32Array(0),
+};
+
 /** How many items one statement counts, so that reading its result takes some milliseconds. */
 const maxItemsPerSlice = 5_000;
 const maxProjectsPerSlice = 100;
@@ -83,14 +90,19 @@ export function sliceProjects(projects: readonly Project[]): Slice[] {
   return slices;
 }
 
-/** The projects, or some of them, with the number of their items. */
+/** Some projects with the number of their items. */
 export async function readProjects(
   db: Kysely<Tables>,
   { counter }: Countable,
-  ids?: readonly string[],
+  ids: readonly string[],
 ): Promise<Project[]> {
-  const query = db.selectFrom('projects').select(['id', `${counter} as items`]);
-  return (ids ? query.where(inJsonArray(sql.ref('id'), ids)) : query).orderBy('id').execute();
+  if (ids.length === 0) return [];
+  return db
+    .selectFrom('projects')
+    .select(['id', `${counter} as items`])
+    .where(inJsonArray(sql.ref('id'), ids))
+    .orderBy('id')
+    .execute();
 }
 
 /**
@@ -103,7 +115,7 @@ export async function countSlice(
   moment: Moment,
   { ids, part }: Slice,
   names: { holders: Names; values: Names },
-  counts: Map<string, ProjectCounts>,
+  counts: Map<string, ProjectCounts | undefined>,
 ): Promise<void> {
   const { table, isCounted, holder, value } = countable;
   const conditions = Object.values(countable.conditions(moment));
@@ -130,7 +142,11 @@ export async function countSlice(
     const [numbersLine = '[]', holders = '', values = ''] = lines.split('\n');
     const numbers: number[] = JSON.parse(numbersLine);
     const [total = 0] = numbers;
-    if (total === 0) continue;
+    const earlier = counts.get(id);
+    if (total === 0) {
+      counts.set(id, earlier ?? noItems);
+      continue;
+    }
     const holderCounts = countTexts(holders, ',', names.holders);
     const listed = holderCounts.values().reduce((sum, count) => sum + count, 0);
     if (listed < total) holderCounts.set(0, total - listed);
@@ -140,7 +156,6 @@ export async function countSlice(
       holders: pairsOf(holderCounts),
       values: pairsOf(valueCounts),
     };
-    const earlier = counts.get(id);
     counts.set(id, earlier ? mergeParts(earlier, added) : added);
   }
 }
