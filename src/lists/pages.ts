@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import { dayKey } from '../core/clock.ts';
 import { createLimiter } from '../core/concurrency.ts';
-import { unavailable } from '../core/errors.ts';
+import { assertConnected, whileConnected } from '../http/request/connected.ts';
 import type { Tables } from '../store/tables.ts';
 import { dataVersion } from '../store/writes/table-versions.ts';
 import { encodeCursor } from './cursor.ts';
@@ -122,7 +122,8 @@ async function readInSnapshot(
   limit: number,
 ): Promise<Page> {
   const { list, cursor, countAll } = listRequest;
-  const { db, end } = await request.database.snapshot(workloadOf(listRequest, limit));
+  const snapshot = await request.database.snapshot(workloadOf(listRequest, limit));
+  const { db, end } = whileConnected(request, snapshot);
   try {
     const version = await dataVersion(db, list.reads);
     const position = await countRowsBefore(db, listRequest, versionAt(request, list, version));
@@ -163,7 +164,7 @@ async function addSlices(
   try {
     if (await add(largePageLength)) return;
     await largePages.run(async () => {
-      if (request.raw.socket.destroyed) throw unavailable('The client has disconnected.', 1);
+      assertConnected(request);
       request.server.slowReaders.assertRoom(request);
       body.reserveForRows(limit);
       await add(Number.POSITIVE_INFINITY);

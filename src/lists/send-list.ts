@@ -6,6 +6,7 @@ import { version as program } from '../core/version.ts';
 import type { Snapshot } from '../database/open.ts';
 import { countLines } from '../database/sql/lines.ts';
 import { dependsOnPerson } from '../http/cache/response-cache.ts';
+import { whileConnected } from '../http/request/connected.ts';
 import { matchRequestEtag, sendNotModified } from '../http/response/etag.ts';
 import { sendWithContentEtag } from '../http/response/resource.ts';
 import type { TableName, Tables } from '../store/tables.ts';
@@ -138,7 +139,8 @@ export async function sendSummary<Opened extends Snapshot>(
   { reads, filters = request.query, open }: SummarySource<Opened>,
   summarize: (snapshot: Opened) => Promise<unknown>,
 ) {
-  const snapshot = await (open?.() ?? (request.database.snapshot('slow') as Promise<Opened>));
+  const opened = await (open?.() ?? (request.database.snapshot('slow') as Promise<Opened>));
+  const snapshot = whileConnected(request, opened);
   try {
     const version = await dataVersion(snapshot.db, reads);
     const day = dayKey(request.moment);
