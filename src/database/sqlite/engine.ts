@@ -4,6 +4,7 @@ import {
   type Dialect,
   type FunctionNode,
   Kysely,
+  type OperationNode,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
@@ -270,6 +271,9 @@ class MusterSqliteAdapter extends SqliteAdapter implements BatchAdapter {
 
 const firstTwoLines = dialectFunction`substr(${0}, 1, instr(${0}, '\n') + instr(substr(${0} || '\n', instr(${0}, '\n') + 1), '\n') - 1)`;
 
+const separated = (values: readonly OperationNode[]) =>
+  values.flatMap((value, i) => (i === 0 ? [value] : [', ', value]));
+
 const dialectFunctions: DialectFunctions = {
   parsed_json: dialectFunction`json(${0})`,
   json_boolean: dialectFunction`json(case ${0} when 1 then 'true' when 0 then 'false' end)`,
@@ -295,6 +299,8 @@ const dialectFunctions: DialectFunctions = {
   shared_row_lock: dialectFunction`${0}`,
   row_lock: dialectFunction`${0}`,
   wake_followers: dialectFunction`null`,
+  greatest: ({ arguments: values }) => ['max(', ...separated(values), ')'],
+  least: ({ arguments: values }) => ['min(', ...separated(values), ')'],
   shifted_day: dialectFunction`date(${0}, ${1})`,
   days_between: dialectFunction`cast(julianday(${1}) - julianday(${0}) as integer)`,
 };

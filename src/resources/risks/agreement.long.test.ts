@@ -83,7 +83,13 @@ async function runStep(
     const { archived_at } = (await service.get(path, key)).body;
     await service.post(`${path}/${archived_at ? 'unarchive' : 'archive'}`, key, undefined);
   } else if (action === 'create') {
-    await service.post(`${path}/risks`, key, { title: 'x', probability, impact });
+    await service.post(`${path}/risks`, key, {
+      title: 'x',
+      probability,
+      impact,
+      due_on: today(dataset, which % 3),
+      review_on: which % 4 === 0 ? null : today(dataset, which % 2),
+    });
   } else if (action === 'issue') {
     await service.post(`${path}/issues`, key, {
       title: 'x',
@@ -179,7 +185,12 @@ async function assertTrendMatches({ service, key, projects }: Dataset, days: str
   const of = `project=${projects.join(',')}`;
   const get = async (path: string) => await service.list(path, key);
   // The default register is counted by other statements than a filtered one, and a period may end before today.
-  for (const filters of ['', `&${of}`, `&to=${days.at(-1)}`, '&status=all&archived=any']) {
+  for (const filters of [
+    ...['', `&${of}`, `&to=${days.at(-1)}`, '&status=all&archived=any'],
+    // These match from a day on, or up to a day.
+    ...['&check=due_overdue', '&check=acceptance_expiring,unassessed', '&check=stale_90d,due_overdue'],
+    ...['&review_overdue=true', `&review_overdue=false&status=all&to=${days.at(-1)}`],
+  ]) {
     const trend: Record<string, number | string>[] = await get(`/v1/risks/trend?from=${first}${filters}`);
     for (const point of trend.filter(({ day }) => days.includes(String(day)))) {
       const then: Risk[] = await get(`/v1/risks?as_of=${point.day}${filters.replace(/&to=.*/, '')}`);
@@ -260,5 +271,6 @@ async function registerText({ service, key, projects }: Dataset, day: string): P
 }
 
 const identity = ({ id }: { id: string }) => id;
-const today = ({ day }: Dataset) => new Date(Date.UTC(2026, 0, 1 + day)).toISOString().slice(0, 10);
+const today = ({ day }: Dataset, later = 0) =>
+  new Date(Date.UTC(2026, 0, 1 + day + later)).toISOString().slice(0, 10);
 const setDay = (dataset: Dataset) => dataset.clock.set(`${today(dataset)}T12:00:00Z`);

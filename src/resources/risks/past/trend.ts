@@ -1,9 +1,9 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Static, Type } from 'typebox';
-import { daysLater, endOf, type Moment } from '../../../core/clock.ts';
+import { daysLater, endOf } from '../../../core/clock.ts';
 import { invalidParameter } from '../../../core/errors.ts';
 import { Count, Day, OneOf, OrNull, Strict } from '../../../core/schemas.ts';
-import { shiftedDay } from '../../../database/sql/functions.ts';
+import { greatest, least } from '../../../database/sql/functions.ts';
 import { always, atLeast } from '../../../lists/filters.ts';
 import type { RowsQuery } from '../../../lists/list.ts';
 import type { Tables } from '../../../store/tables.ts';
@@ -12,7 +12,9 @@ import { unassessedPrefix } from '../rules/ranking.ts';
 import { levelOf } from '../rules/scoring.ts';
 import { levels } from '../schema.ts';
 import { cells, countedRows, countPrefixes, scannedRows } from '../summaries.ts';
-import { changedSince, dependsOnDay, inProjects, projectsArchivedSince } from './versions.ts';
+import { splitByDay } from './dated-filters.ts';
+import { dayExpression } from './days.ts';
+import { changedSince, inProjects, projectsArchivedSince } from './versions.ts';
 
 const countByLevel = { low: Count, medium: Count, high: Count, critical: Count };
 
@@ -47,7 +49,6 @@ export async function getRiskTrend(
   period: Period,
 ): Promise<RiskTrend> {
   const days = daysOf(period);
-  if (dependsOnDay(register)) return trendPoints(days, [await countEachDay(db, register, days)]);
   const changedProjects = await projectsArchivedSince(db, register, period.from);
   const unchanged = await replayVersions(db, register, days, changedProjects);
   if (changedProjects.length === 0) return trendPoints(days, [unchanged]);
@@ -65,8 +66,8 @@ function addTotals(totals: Totals, level: string | null, count: number, sum: num
 }
 
 /**
- * Counts all days from the current totals backwards: a version that began after a day is subtracted, and a version that was
- * replaced after it is added. In the default register, only the versions that changed since the first day are read.
+ * Counts all days from the current totals backwards: a version that began to match after a day is subtracted, and a version
+ * that ended after it is added. In the default register, only the versions that changed since the first day are read.
  */
 async function replayVersions(
   db: Kysely<Tables>,
@@ -74,25 +75,34 @@ async function replayVersions(
   days: readonly string[],
   excluded: readonly string[],
 ): Promise<Exposure> {
-  const [first = '', last] = [days[0], days.at(-1)];
-  const within = inProjects(excluded, false);
-  const past = countedRows(db, { ...register, as_of: last }, 'past_risks').where(within);
+  const [first = '', last = ''] = [days[0], days.at(-1)];
+  const dated = splitByDay(register.filters, days, register.moment);
+  const undated = { ...register, filters: dated.filters };
+  const within = sql<boolean>`(${sql.join([inProjects(excluded, false), ...dated.applies], sql` and `)})`;
+  const past = countedRows(db, { ...undated, as_of: last }, 'past_risks').where(within);
   const dayOf = dayExpression(days, register.moment);
   const end = endOf(first, register.moment);
-  const began = sql<string>`case when risks.updated_at >= ${sql.lit(end)}
-    then ${dayOf(sql.ref('risks.updated_at'))} end`;
+  const updated = sql<string>`case when risks.updated_at >= ${sql.lit(end)}
+    then ${dayOf(sql.ref('risks.updated_at'))} else ${sql.lit(first)} end`;
+  // Days after the period are one, so that there are not many groups.
+  const never = sql.lit(`${last}~`);
+  const began = dated.from.length === 0 ? updated : least(greatest(updated, ...dated.from), never);
+  const endedBy = (day: RawBuilder<string | null>) =>
+    dated.until ? least(orElse(day, never), greatest(orElse(dated.until, never), sql.lit(first))) : day;
   const isReplaced = atLeast('risks.valid_until')(end);
-  const ended = dayOf(sql.ref('risks.valid_until'));
-  const replaced = await countVersions(past.where(isReplaced), began, ended);
-  const rows = (isDefault(register) ? countedRows : scannedRows)(db, register).where(within);
+  const replacedOn = dayOf(sql.ref('risks.valid_until'));
+  const replaced = await countVersions(past.where(isReplaced), began, endedBy(replacedOn));
+  const rows = (isDefault(register) ? countedRows : scannedRows)(db, undated).where(within);
   const current: Versions[] = [];
-  for (const isChanged of isDefault(register) ? changedSince(first, register.moment) : [always()]) {
-    current.push(...(await countVersions(rows.where(isChanged), began, sql.lit(null))));
-  }
-  const totals = isDefault(register) ? await countDefault(db, register, excluded) : sumLevels(current);
+  for (const isChanged of isDefault(register) ? changedSince(first, register.moment) : [always()])
+    current.push(...(await countVersions(rows.where(isChanged), began, endedBy(sql.lit(null)))));
+  const totals = isDefault(register)
+    ? await countDefault(db, register, excluded)
+    : sumLevels(current.filter(({ ended }) => ended === null));
   const changes = [...replaced, ...current]
+    .filter(({ began, ended }) => ended === null || began < ended)
     .flatMap(({ began, ended, level, count, sum }) => [
-      ...(began ? [{ day: began, level, count, sum }] : []),
+      { day: began, level, count, sum },
       ...(ended ? [{ day: ended, level, count: -count, sum: -sum }] : []),
     ])
     .sort((a, b) => (a.day < b.day ? 1 : -1));
@@ -107,38 +117,16 @@ async function replayVersions(
   return exposure.reverse();
 }
 
-/** The number of versions of a level, and the days on which they began and ended, if after the first day. */
-type Versions = LevelCount & { began: string | null; ended: string | null };
+const orElse = (day: RawBuilder<string | null>, otherwise: RawBuilder<string>) =>
+  sql<string>`coalesce(${day}, ${otherwise})`;
+
+/** The number of versions of a level, and the days on which they began and ended to match: the first day, or a later one. */
+type Versions = LevelCount & { began: string; ended: string | null };
 type LevelCount = { level: string | null; count: number; sum: number };
 
 function countVersions(rows: RowsQuery, began: RawBuilder<string>, ended: RawBuilder<string | null>) {
   const days = rows.select([began.as('began'), ended.as('ended')]).groupBy(sql`began, ended`);
   return countLevels(days) as Promise<Versions[]>;
-}
-
-/**
- * Returns an expression for the day of a timestamp, precise enough to tell which of these days end before it: between two
- * days whose ends have different offsets from UTC, it is the later one.
- */
-function dayExpression(days: readonly string[], moment: Moment) {
-  if (moment.time_zone === 'UTC') return (time: RawBuilder<unknown>) => sql<string>`substr(${time}, 1, 10)`;
-  const ends = days.map((day) => {
-    const end = endOf(day, moment);
-    return { day, end, offset: (Date.parse(daysLater(day, 1)) - Date.parse(end)) / 1000 };
-  });
-  return (time: RawBuilder<unknown>) => {
-    const dayWith = (offset = 0) => shiftedDay(time, sql.lit(`${offset} seconds`));
-    const cases = ends.flatMap(({ day, end, offset }, i) => {
-      const before = ends[i - 1];
-      if (!before || before.offset === offset) return [];
-      return [
-        sql`when ${time} < ${sql.lit(before.end)} then ${dayWith(before.offset)}`,
-        sql`when ${time} < ${sql.lit(end)} then ${sql.lit(day)}`,
-      ];
-    });
-    const last = dayWith(ends.at(-1)?.offset);
-    return cases.length === 0 ? last : sql<string>`case ${sql.join(cases, sql` `)} else ${last} end`;
-  };
 }
 
 async function countLevels(rows: RowsQuery): Promise<LevelCount[]> {
