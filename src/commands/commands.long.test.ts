@@ -65,6 +65,17 @@ test('on SIGTERM requests in flight finish, new requests get 503, and the proces
   assert.equal(service.stderr(), '');
 });
 
+test('on SIGTERM a service with MUSTER_DRAIN_SECONDS is not ready, but serves requests until it closes', async (t) => {
+  const service = await startMuster(t, temporaryFolder(t), { MUSTER_DRAIN_SECONDS: '2' });
+  const headers = { authorization: `Bearer ${service.key}` };
+  service.child.kill('SIGTERM');
+  while ((await fetch(`${service.origin}/readyz`)).status !== 503);
+  assert.equal((await fetch(`${service.origin}/v1/me`, { headers })).status, 200);
+  assert.equal((await fetch(`${service.origin}/readyz`)).status, 503);
+  assert.equal(await service.exit, 0);
+  assert.equal(service.stderr(), '');
+});
+
 test('SIGHUP, SIGUSR1 and SIGUSR2 neither end the service nor open a debugger', async (t) => {
   const service = await startMuster(t, temporaryFolder(t));
   for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGHUP'] as const) {
