@@ -36,9 +36,12 @@ export const isActive = (user_id: string) => (expected: boolean) =>
     ? sql<boolean>`(${sql.ref(user_id)} is not null and not ${isInactive(user_id)})`
     : isInactive(user_id);
 
-/** Whether the referenced person is inactive. Inactive people are few and have an index, so they are read once. */
+/**
+ * Whether the referenced person is inactive. Inactive people are few and have an index, so they are read once: PostgreSQL
+ * would look up the person of each row if it could take this for a join, which `is true` prevents.
+ */
 export const isInactive = (user_id: string) =>
-  sql<boolean>`${sql.ref(user_id)} in (select people.user_id from people where people.status = 'inactive')`;
+  sql<boolean>`((${sql.ref(user_id)} in (select people.user_id from people where people.status = 'inactive')) is true)`;
 
 /** For dates and numbers: this value or a greater one. */
 export const atLeast = (column: string | RawBuilder<string>) => (value: string | number) =>

@@ -260,10 +260,9 @@ function selectPage(
     list.idFrom === undefined
       ? sql.ref('page.id')
       : sql`substr(${found.tie ?? found.key}, ${sql.lit(list.idFrom)})`;
-  const rows = withJoins(db, list, list.from(db)).innerJoin(page, (join) =>
-    join.on(sql<boolean>`${id} = ${list.id}`),
-  );
-  return ordered(found, select(rows, orderKey(found)));
+  // Before left joins: after them, SQLite would build a record of each row that it finds, not only of those of the page.
+  const rows = list.from(db).innerJoin(page, (join) => join.on(sql<boolean>`${id} = ${list.id}`));
+  return ordered(found, select(withJoins(db, list, rows), orderKey(found)));
 }
 
 /** The ids and keys of a page, found by scanning all rows. */

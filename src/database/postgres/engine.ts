@@ -293,6 +293,7 @@ const dialectFunctions: DialectFunctions = {
   },
   // The letters after `lower` are those that NFKD does not decompose, as in `fold`.
   folded: dialectFunction`(replace(replace(replace(replace(translate(lower(regexp_replace(normalize(${0}, nfkd), '[\\u0300-\\u036f\\u3099\\u309a]', '', 'g') collate "und-x-icu"), 'łøđıð', 'lodid'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th') collate "C")`,
+  folded_values: dialectFunction`lateral ${1}`,
   indexed_start: dialectFunction`substr(${0}, 1, ${1})`,
   first_two_lines: dialectFunction`(split_part(${0}, '\n', 1) || '\n' || split_part(${0}, '\n', 2))`,
   second_line: dialectFunction`split_part(${0}, '\n', 2)`,

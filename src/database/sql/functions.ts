@@ -68,6 +68,21 @@ export const secondLine = (text: Expression<unknown>) => call('second_line', tex
  */
 export const folded = (text: Expression<unknown>) => sql<string | null>`${call('folded', text)}`;
 
+/**
+ * A subquery to join on `value`: the values of a column with their `folded` texts, each computed once. SQLite groups the
+ * values; without `group by` it would compute the text after the join. PostgreSQL keeps the results for the values of the
+ * rows that it joins to, which saves it a scan.
+ */
+export const foldedValues = (table: string, column: string) => {
+  const [name, value] = [sql.ref(`${table}.${column}`), sql.ref('value')];
+  return sql<{ value: string; folded: string }>`${call(
+    'folded_values',
+    sql`(select value, ${folded(value)} as folded
+      from (select distinct ${name} as value from ${sql.table(table)}) as named group by value)`,
+    sql`(select ${name} as value, ${folded(name)} as folded offset 0)`,
+  )}`;
+};
+
 /** Whether a text is in an array of any length. The array is a single JSON parameter, so the SQL is always the same. */
 export const inJsonArray = (text: Expression<unknown>, texts: readonly string[] | Expression<string>) =>
   call('in_json_array', text, 'toOperationNode' in texts ? texts : jsonParameter(texts)).$castTo<boolean>();

@@ -287,6 +287,7 @@ const dialectFunctions: DialectFunctions = {
   in_json_array: dialectFunction`${0} in (select value from json_each(${1}))`,
   contains_text: dialectFunction`(instr(${0}, ${1}) > 0)`,
   folded: dialectFunction`fold(${0})`,
+  folded_values: dialectFunction`${0}`,
   indexed_start: dialectFunction`''`,
   first_two_lines: firstTwoLines,
   // From the first two lines, which the indexes of items contain.

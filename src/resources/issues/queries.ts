@@ -26,7 +26,7 @@ import {
   byName,
   commonOrders,
   findItems,
-  isOfOneItem,
+  ignoresStatusIndex,
   itemHasText,
   itemOrder,
   rankOf,
@@ -70,7 +70,7 @@ export const issueList = (filters: IssueFilters, moment: Moment, sort = 'rank'):
     json: issueJson(moment),
     reads: filters.risk_id ? [...issueTables, 'risks'] : issueTables,
     isIndexed: isIndexed(filters) && sort === 'rank',
-    order: itemOrder('issues', issueOrders, sort, filters.q),
+    order: itemOrder('issues', issueOrders, sort, filters),
     from: issueRows,
     joins: withPeople,
     ...findItems('issues', filters, isOpenOrAll(filters)),
@@ -148,7 +148,7 @@ export function issueConditions(filters: IssueFilters, moment: Moment) {
   rejectLoneTransitive(filters, 'owner_group_id');
   return allOf(filters, {
     ...projectConditions('issues.project_id'),
-    status: (statuses) => hasStatus(statuses, isOfOneItem(filters) ? notIndexed(open) : open),
+    status: (statuses) => hasStatus(statuses, ignoresStatusIndex(filters) ? notIndexed(open) : open),
     severity: isIn('issues.severity'),
     priority: isIn('issues.priority'),
     assignee_user_id: isIn('issues.assignee_user_id'),

@@ -107,7 +107,7 @@ async function countIssues(
   moment: Moment,
   top: number,
 ): Promise<IssueCounts> {
-  const from = isNarrow(filters) ? issueRows : scanOf('issues');
+  const from = isNarrow(filters) ? issueRows : scanOf('issues', filters);
   const rows = () => from(db).where(issueConditions(filters, moment));
   const numbers = await rows()
     .select(sql<number>`count(*)`.as('total'))

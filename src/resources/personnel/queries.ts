@@ -3,10 +3,10 @@ import { daily, dayKey, type Moment } from '../../core/clock.ts';
 import { type FieldError, fieldError, invalidBody, notFound, type Problem } from '../../core/errors.ts';
 import { grants } from '../../core/scopes.ts';
 import { fold, foldAll, joinWords, lowerAscii } from '../../core/text.ts';
-import { consoleUrl, folded, inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
+import { consoleUrl, foldedValues, inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
-import { type List, memoizedList, type Order } from '../../lists/list.ts';
+import { type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
 import { byText, namesByRelevance } from '../../lists/orders.ts';
 import { adjustAccess, rejectWithAccess } from '../../store/access/person-changes.ts';
 import type { Tables } from '../../store/tables.ts';
@@ -38,8 +38,13 @@ const indexedOrders: Record<string, Order> = Object.fromEntries(
   ]),
 );
 
+const joinTitles = (rows: RowsQuery) =>
+  rows.leftJoin(foldedValues('people', 'title').as('titles'), (join) =>
+    join.on(sql<boolean>`titles.value = people.title`),
+  );
+
 const otherOrders: Record<string, Order> = {
-  ...byText('title', id, folded(sql.ref('people.title'))),
+  ...byText('title', id, sql.ref('titles.folded'), () => ({ joins: joinTitles })),
   ...byText('department', id, sql.ref('people.department_folded')),
   ...byText('email', id, sql`lower(people.email)`),
   ...byText('status', id, sql.ref('people.status')),

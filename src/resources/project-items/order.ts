@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { containsText, firstTwoLines, secondLine } from '../../database/sql/functions.ts';
+import { containsText, firstTwoLines, notIndexed, secondLine } from '../../database/sql/functions.ts';
 import { hasText } from '../../lists/filters.ts';
 import type { List, Order, RowsQuery, Walk } from '../../lists/list.ts';
 import {
@@ -29,15 +29,19 @@ export const rankOf = (table: ItemTable) => sql.ref<string>(`${table}.${ranks[ta
 export const isNarrow = (filters: object) => [...people, ...items].some((name) => name in filters);
 
 /** Whether the rows belong to one item, or have one external id: their index does not contain whether they are open. */
-export const isOfOneItem = (filters: object) => items.some((name) => name in filters);
+const isOfOneItem = (filters: object) => items.some((name) => name in filters);
+
+/** Whether all rows are read in the order they are stored, because no index has the descriptions. */
+const readsTable = (filters: { search?: string | undefined }) =>
+  filters.search === 'all' && !('project' in filters) && !isNarrow(filters);
+
+/** Whether rows are found without the index of open or active items. */
+export const ignoresStatusIndex = (filters: object) => isOfOneItem(filters) || readsTable(filters);
 
 const people = ['owner_user_id', 'owner_group_id', 'assignee_user_id'];
 const items = ['risk_id', 'issue_id', 'external_id'];
 
-/**
- * How a list of items finds its rows. If no index has its order, it reads project by project, in an index that has the
- * columns of all filters and orders: SQLite follows the order of a cross join. `isBroad` if most items match.
- */
+/** How a list of items finds its rows. `isBroad` if most items match. */
 export const findItems = (
   table: ItemTable,
   filters: object,
@@ -50,17 +54,23 @@ export const findItems = (
   return {
     id,
     idFrom,
-    scan: scanOf(table),
+    scan: scanOf(table, filters),
     walksOrder: isBroad && archived !== 'true' && Object.keys(rest).length === 0,
   };
 };
 
+/**
+ * Reads the items of all projects, project by project, in an index that has the columns of all filters and orders: SQLite
+ * follows the order of a cross join.
+ */
 export const scanOf =
-  (table: ItemTable) =>
-  (db: Kysely<Tables>): RowsQuery =>
-    (db.selectFrom('projects') as RowsQuery)
-      .crossJoin(table)
-      .where(sql<boolean>`${sql.ref(`${table}.project_id`)} = projects.id`);
+  (table: ItemTable, filters: object = {}) =>
+  (db: Kysely<Tables>): RowsQuery => {
+    const isInProject = sql<boolean>`${sql.ref(`${table}.project_id`)} = projects.id`;
+    return readsTable(filters)
+      ? (db.selectFrom(table) as RowsQuery).crossJoin('projects').where(isInProject)
+      : (db.selectFrom('projects') as RowsQuery).crossJoin(table).where(isInProject);
+  };
 
 /** The orders by the fields that all items have. */
 export const commonOrders = (table: ItemTable, statuses: readonly string[]): Record<string, Order> => {
@@ -131,9 +141,10 @@ export function itemOrder(
   table: ItemTable,
   orders: Record<string, Order>,
   sort: string,
-  q: string | undefined,
+  filters: { q?: string; search?: string },
 ): Order {
-  return sort === 'relevance' ? itemsByRelevance(table, q) : (orders[sort] as Order);
+  const order = sort === 'relevance' ? itemsByRelevance(table, filters.q) : (orders[sort] as Order);
+  return readsTable(filters) ? { ...order, key: sql`${notIndexed(order.key)}` } : order;
 }
 
 /**

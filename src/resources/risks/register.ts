@@ -2,7 +2,14 @@ import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
 import { dayKey, endOf, type Moment } from '../../core/clock.ts';
 import { invalidParameter } from '../../core/errors.ts';
 import { Strict } from '../../core/schemas.ts';
-import { consoleUrl, folded, jsonArrayOf, jsonBoolean, notIndexed } from '../../database/sql/functions.ts';
+import {
+  consoleUrl,
+  folded,
+  foldedValues,
+  jsonArrayOf,
+  jsonBoolean,
+  notIndexed,
+} from '../../database/sql/functions.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
 import {
   allOf,
@@ -25,6 +32,7 @@ import {
   byName,
   commonOrders,
   findItems,
+  ignoresStatusIndex,
   isNarrow,
   itemHasText,
   itemOrder,
@@ -53,14 +61,12 @@ const rank = rankOf('risks');
 
 /** Each category with its folded name, which is computed once and not for each risk. */
 const joinCategories = (rows: RowsQuery) =>
-  rows.leftJoin(
-    // Grouped, or SQLite would fold the name of each risk after the join.
-    sql<{ name: string; folded: string }>`(select name, ${folded(sql.ref('name'))} as folded
-      from (select distinct category as name from risks) as named group by name)`.as('categories'),
-    (join) => join.on(sql<boolean>`categories.name = risks.category`),
+  rows.leftJoin(foldedValues('risks', 'category').as('categories'), (join) =>
+    join.on(sql<boolean>`categories.value = risks.category`),
   );
 // A risk of a past day may have a category that no risk has now.
-const foldedCategory = sql<string>`coalesce(categories.folded, ${folded(sql.ref('risks.category'))})`;
+const foldedCategory = sql<string>`coalesce(categories.folded,
+  case when risks.category is not null then ${folded(sql.ref('risks.category'))} end)`;
 
 /** The sort orders of a list of risks. Rows have a rank only in the order `rank`. */
 export const riskOrders: Record<string, Order> = {
@@ -90,7 +96,10 @@ export function riskList(register: Register, sort: string, movement?: Movement):
   const key = ['risks', filters, dayKey(moment), as_of, sort, movement?.since, Boolean(joins)];
   return memoizedList(key, () => {
     const active = sql.ref('risks.active');
-    const matches = riskConditions(register, isNarrow(filters) ? notIndexed(active) : active);
+    const matches = riskConditions(
+      register,
+      ignoresStatusIndex(filters) || isNarrow(filters) ? notIndexed(active) : active,
+    );
     const from: List['from'] = (db) => riskRows(db, endOfRegister(register));
     const found: Pick<List, 'id' | 'scan'> = as_of
       ? { id: sql.ref('risks.id') }
@@ -99,7 +108,7 @@ export function riskList(register: Register, sort: string, movement?: Movement):
       schema: movement ? RankedRisk : UnmovedRisk,
       json: riskJson(momentOfRegister(register), movement?.fields),
       reads: as_of || movement ? riskTables : currentRiskTables,
-      order: itemOrder('risks', riskOrders, sort, filters.q),
+      order: itemOrder('risks', riskOrders, sort, filters),
       ranked: sort === 'rank',
       isIndexed: isIndexed(register, sort) && !movement,
       from,

@@ -17,7 +17,7 @@ import type { SummarySnapshot } from '../project-items/counts/kept-counts.ts';
 import { readOwnerNames, readProjectNames } from '../project-items/counts/names.ts';
 import type { Countable } from '../project-items/counts/project-counts.ts';
 import { boundArrays } from '../project-items/counts/summary-size.ts';
-import { isNarrow, scanOf } from '../project-items/order.ts';
+import { ignoresStatusIndex, isNarrow, scanOf } from '../project-items/order.ts';
 import { Rest } from '../project-items/schema.ts';
 import {
   endOfRegister,
@@ -305,8 +305,11 @@ async function topOfCell(db: Kysely<Tables>, register: Register, cell: string): 
  */
 export function scannedRows(db: Kysely<Tables>, register: Register): RowsQuery {
   if (register.as_of) return countedRows(db, register);
-  if (!isNarrow(register.filters)) return scanOf('risks')(db).where(riskConditions(register));
-  return riskRows(db).where(riskConditions(register, notIndexed(sql.ref('risks.active'))));
+  const { filters } = register;
+  const active = sql.ref('risks.active');
+  const isIndexed = !isNarrow(filters) && !ignoresStatusIndex(filters);
+  const rows = isNarrow(filters) ? riskRows(db) : scanOf('risks', filters)(db);
+  return rows.where(riskConditions(register, isIndexed ? active : notIndexed(active)));
 }
 
 /**

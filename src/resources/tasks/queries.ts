@@ -23,7 +23,7 @@ import {
   byName,
   commonOrders,
   findItems,
-  isOfOneItem,
+  ignoresStatusIndex,
   itemHasText,
   itemOrder,
   rankOf,
@@ -70,7 +70,7 @@ export const taskList = (filters: TaskFilters, moment: Moment, sort = 'due_on'):
       ...(filters.issue_id ? ['issues' as const] : []),
     ],
     isIndexed: isIndexed(filters) && sort === 'due_on',
-    order: itemOrder('tasks', taskOrders, sort, filters.q),
+    order: itemOrder('tasks', taskOrders, sort, filters),
     from: taskRows,
     joins: withAssignee,
     ...findItems('tasks', filters, isOpenOrAll(filters)),
@@ -134,7 +134,7 @@ const taskConditions = (filters: TaskFilters, moment: Moment) =>
   allOf(filters, {
     ...projectConditions('tasks.project_id'),
     // The tasks of one item are found by its index.
-    status: hasStatus(isOfOneItem(filters) ? sql`${notIndexed(open)} = 1` : isOpen),
+    status: hasStatus(ignoresStatusIndex(filters) ? sql`${notIndexed(open)} = 1` : isOpen),
     kind: isIn('tasks.kind'),
     assignee_user_id: isIn('tasks.assignee_user_id'),
     assignee_active: isActive('tasks.assignee_user_id'),
