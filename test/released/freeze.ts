@@ -113,7 +113,7 @@ async function recordMigrations(kind: Engine['kind']): Promise<string[]> {
   await db.destroy();
   await engine.close();
   await drop();
-  return statements.filter((statement) => /^\s*(create|do)\b/.test(statement));
+  return statements.filter((statement) => /^\s*(create|alter|drop|do)\b/.test(statement));
 }
 
 function literal(value: unknown): string {

@@ -10,13 +10,15 @@ export async function loadReleased(engine: Engine, version: string): Promise<Tes
   const text = readFileSync(releasedFile(version, `${engine}.sql`), 'utf8');
   if (engine === 'sqlite') {
     const file = new Sqlite(database.url.slice('sqlite:'.length));
-    file.exec(`begin; ${text} commit`);
-    file.close();
+    try {
+      file.exec(`begin; ${text} commit`);
+    } finally {
+      file.close();
+    }
   } else {
     const client = new pg.Client(database.url);
     await client.connect();
-    await client.query(text);
-    await client.end();
+    await client.query(text).finally(() => client.end());
   }
   return database;
 }
