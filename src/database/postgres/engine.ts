@@ -150,7 +150,7 @@ const slowLimits: Limits = { ...quickLimits, connectMs: 8_000, statementMs: 30_0
  * Scans of lists and summaries read an index instead of the table: by default the planner takes each page of an index for
  * a seek of a disk. Parallel workers would save time, but no CPU time, which others need.
  */
-const scanPlanner = { random_page_cost: '1.1', max_parallel_workers_per_gather: '0' };
+const scanPlanner = { random_page_cost: '1.1', max_parallel_workers_per_gather: '0', work_mem: '32768' };
 /** Together less than the time after which the service closes an idle connection, so that its client gets 503. */
 export const streamLimits = { connectMs: 8_000, lockMs: 5_000, responseMs: 50_000 } satisfies Limits;
 /** Migrating a large table takes long, and so may waiting for another instance that migrates. */

@@ -1,12 +1,13 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { daysLater, type Moment } from '../../core/clock.ts';
 import type { Tables } from '../../store/tables.ts';
-import { countLargest, type LargestGroups, sumCounts } from '../project-items/counts/groups.ts';
+import { type LargestGroups, type SummedCounts, sumCounts } from '../project-items/counts/groups.ts';
 import type { SummarySnapshot } from '../project-items/counts/kept-counts.ts';
+import { countMatching } from '../project-items/counts/matching.ts';
 import { readPersonNames, readProjectNames } from '../project-items/counts/names.ts';
 import type { Countable } from '../project-items/counts/project-counts.ts';
 import { boundArrays } from '../project-items/counts/summary-size.ts';
-import { isNarrow, scanOf } from '../project-items/order.ts';
+import { ignoresStatusIndex, isNarrow, scanOf } from '../project-items/order.ts';
 import { type IssueFilters, isOverdue, issueConditions, issueRows } from './queries.ts';
 import { ageBands, type IssueSummary, openStatuses, priorities, severities } from './schema.ts';
 
@@ -91,8 +92,10 @@ async function sumKept(
   top: number,
 ): Promise<IssueCounts | undefined> {
   const sums = await sumCounts(snapshot, moment, filters, top);
-  if (!sums) return undefined;
-  const { numbers, projects, holders } = sums;
+  return sums && namedCounts(sums, moment);
+}
+
+function namedCounts({ numbers, projects, holders }: SummedCounts, moment: Moment): IssueCounts {
   const names = ['total', ...Object.keys(countedConditions(moment))];
   return {
     numbers: Object.fromEntries(names.map((name, i) => [name, numbers[i] ?? 0])),
@@ -108,18 +111,13 @@ async function countIssues(
   top: number,
 ): Promise<IssueCounts> {
   const from = isNarrow(filters) ? issueRows : scanOf('issues', filters);
-  const rows = () => from(db).where(issueConditions(filters, moment));
-  const numbers = await rows()
-    .select(sql<number>`count(*)`.as('total'))
-    .select(
-      Object.entries(countedConditions(moment)).map(([name, condition]) =>
-        sql<number>`count(case when ${condition} then 1 end)`.as(name),
-      ),
-    )
-    .executeTakeFirstOrThrow();
-  const { projects } = await countLargest(db, rows(), { projects: sql.ref('issues.project_id') }, top);
-  const { assignees } = await countLargest(db, rows(), { assignees: assignee }, top);
-  return { numbers, projects, assignees };
+  const matching = {
+    countable: countableIssues,
+    conditions: Object.values(countedConditions(moment)),
+    parts: [from(db).where(issueConditions(filters, moment))],
+    projects: isNarrow(filters) || ignoresStatusIndex(filters) ? undefined : filters,
+  };
+  return namedCounts(await countMatching(db, matching, top), moment);
 }
 
 const ageBand = ({ today }: Moment) => {

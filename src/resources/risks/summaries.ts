@@ -7,13 +7,14 @@ import { isInactive } from '../../lists/filters.ts';
 import type { RowsQuery } from '../../lists/list.ts';
 import type { Tables } from '../../store/tables.ts';
 import {
-  countLargest,
   type LargestGroups,
   ownerKey,
   ownerOf,
+  type SummedCounts,
   sumCounts,
 } from '../project-items/counts/groups.ts';
 import type { SummarySnapshot } from '../project-items/counts/kept-counts.ts';
+import { countMatching } from '../project-items/counts/matching.ts';
 import { readOwnerNames, readProjectNames } from '../project-items/counts/names.ts';
 import type { Countable } from '../project-items/counts/project-counts.ts';
 import { boundArrays } from '../project-items/counts/summary-size.ts';
@@ -27,6 +28,7 @@ import {
   registerRows,
   riskConditions,
   riskRows,
+  rowsBefore,
   storedRisks,
 } from './register.ts';
 import { type Check, checkConditions } from './rules/checks.ts';
@@ -162,12 +164,14 @@ async function sumKept(
   top: number,
 ): Promise<RiskCounts | undefined> {
   const sums = await sumCounts(snapshot, moment, filters, top);
-  if (!sums) return undefined;
+  return sums && namedCounts(sums, Object.keys(countedConditions(moment)));
+}
+
+function namedCounts(sums: SummedCounts, conditions: readonly string[]): RiskCounts {
   const { numbers, inactive, projects, holders, values } = sums;
-  const names = ['total', ...Object.keys(countedConditions(moment))];
-  const counted = Object.fromEntries(names.map((name, i) => [name, numbers[i] ?? 0]));
+  const named = Object.fromEntries(['total', ...conditions].map((name, i) => [name, numbers[i] ?? 0]));
   return {
-    numbers: { ...counted, owner_inactive: inactive } as RiskCounts['numbers'],
+    numbers: { owner_inactive: inactive, ...named } as RiskCounts['numbers'],
     projects,
     owners: holders,
     categories: values,
@@ -175,34 +179,34 @@ async function sumKept(
 }
 
 async function countRisks(db: Kysely<Tables>, register: Register, top: number): Promise<RiskCounts> {
-  const rows = () => scannedRows(db, register);
-  const { owners } = await countLargest(db, rows(), { owners: owner }, top);
-  const columns = { projects: sql.ref<string>('risks.project_id'), categories: category };
-  const { projects, categories } = await countLargest(db, rows(), columns, top);
-  // Rows of a past day do not contain their project.
-  const projectTable = register.as_of ? 'project' : 'projects';
+  const { filters, as_of } = register;
+  const { archived, ...others } = filters;
+  const isInactiveOwner = sql<boolean>`(risks.active = 1 and ${isInactive('risks.owner_user_id')})`;
   const conditions = {
-    ...countedConditions(momentOfRegister(register), sql.ref(`${projectTable}.appetite`)),
-    owner_inactive: sql<boolean>`(risks.active = 1 and ${isInactive('risks.owner_user_id')})`,
+    ...countedConditions(momentOfRegister(register), sql.ref('projects.appetite')),
+    // Otherwise it follows from the counts of the owners, which takes less time.
+    ...(String(filters.status) !== 'active' && { owner_inactive: isInactiveOwner }),
   };
-  const numbers = await (register.as_of
-    ? rows().innerJoin('projects as project', 'project.id', 'risks.project_id')
-    : rows()
-  )
-    .select(sql<number>`count(*)`.as('total'))
-    .select(
-      Object.entries(conditions).map(([name, condition]) =>
-        sql<number>`count(case when ${condition} then 1 end)`.as(name),
-      ),
-    )
-    .executeTakeFirstOrThrow();
-  return { numbers: numbers as RiskCounts['numbers'], projects, owners, categories };
+  const sums = await countMatching(
+    db,
+    {
+      countable: countableRisks,
+      conditions: Object.values(conditions),
+      parts: scannedParts(db, register),
+      // Other projects may have been archived then.
+      projects: isNarrow(filters) || ignoresStatusIndex(filters) ? undefined : as_of ? others : filters,
+    },
+    top,
+  );
+  return namedCounts(sums, Object.keys(conditions));
 }
 
 /** Counts the risks in each of the 25 cells of probability and impact, with the top risks of each cell. */
 export async function getRiskHeatmap(db: Kysely<Tables>, register: Register): Promise<RiskHeatmap> {
   const counts = await countCells(db, register);
-  const few = sum([...counts.values()]) <= maxRowsToSort ? await topOfCells(db, register) : undefined;
+  const { filters, as_of } = register;
+  const isSorted = as_of || filters.check || sum([...counts.values()]) <= maxRowsToSort;
+  const few = isSorted ? await topOfCells(db, register) : undefined;
   const heatmap: RiskHeatmap = [];
   for (const { probability, impact, score, prefix } of cells) {
     const count = counts.get(prefix) ?? 0;
@@ -229,11 +233,15 @@ async function countCells(db: Kysely<Tables>, register: Register): Promise<Map<s
       db,
       cells.map(({ prefix }) => prefix),
     );
-  const rows = await scannedRows(db, register)
-    .select([cellPrefixOf.as('prefix'), sql<number>`count(*)`.as('count')])
-    .groupBy(cellPrefixOf)
-    .execute();
-  return new Map(rows.map(({ prefix, count }) => [prefix, count]));
+  const counts = new Map<string, number>();
+  for (const part of scannedParts(db, register)) {
+    const rows = await part
+      .select([cellPrefixOf.as('prefix'), sql<number>`count(*)`.as('count')])
+      .groupBy(cellPrefixOf)
+      .execute();
+    for (const { prefix, count } of rows) counts.set(prefix, (counts.get(prefix) ?? 0) + count);
+  }
+  return counts;
 }
 
 /** Counts the risks of the default register whose rank keys have these prefixes. */
@@ -267,24 +275,27 @@ export async function countRanges(
   return ranges.map(({ to }) => counts.get(to) ?? 0);
 }
 
-/** Up to this many rows are sorted to find the first of each cell. Beyond, they are soon found in the order of the rank. */
+/**
+ * Up to this many rows are sorted to find the first of each cell. Beyond, they are soon found in the order of the rank,
+ * unless its index lacks what a filter reads.
+ */
 const maxRowsToSort = 60_000;
 
 /** The first risks of each cell, by its prefix. */
 async function topOfCells(db: Kysely<Tables>, register: Register): Promise<Map<string, string[]>> {
   const position = sql<number>`row_number() over (partition by ${cellPrefixOf} order by risks.rank_key)`;
-  const rows = await db
-    .selectFrom(
-      scannedRows(db, register)
-        .select([sql<string>`risks.rank_key`.as('rank_key'), position.as('position')])
-        .as('ranked'),
-    )
-    .select('ranked.rank_key')
-    .where('ranked.position', '<=', 3)
-    .orderBy('ranked.rank_key')
-    .execute();
-  const byCell = Map.groupBy(rows as { rank_key: string }[], ({ rank_key }) => rank_key.slice(0, 4));
-  return new Map([...byCell].map(([prefix, top]) => [prefix, top.map(({ rank_key }) => rank_key.slice(24))]));
+  const keys: string[] = [];
+  for (const part of scannedParts(db, register)) {
+    const ranked = part.select([sql<string>`risks.rank_key`.as('rank_key'), position.as('position')]);
+    const rows = await db
+      .selectFrom(ranked.as('ranked'))
+      .select('ranked.rank_key')
+      .where('ranked.position', '<=', 3)
+      .execute();
+    keys.push(...rows.map(({ rank_key }) => rank_key as string));
+  }
+  const byCell = Map.groupBy(keys.sort(), (key) => key.slice(0, 4));
+  return new Map([...byCell].map(([prefix, top]) => [prefix, top.slice(0, 3).map((key) => key.slice(24))]));
 }
 
 const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
@@ -299,12 +310,18 @@ async function topOfCell(db: Kysely<Tables>, register: Register, cell: string): 
   return rows.map(({ id }) => id as string);
 }
 
+/** Selects the rows of a register to count most of them, with their projects. */
+function scannedParts(db: Kysely<Tables>, register: Register): RowsQuery[] {
+  const end = endOfRegister(register);
+  if (end === undefined) return [scannedRows(db, register)];
+  return rowsBefore(db, end, register.filters).map((rows) => rows.where(riskConditions(register)));
+}
+
 /**
- * Selects the rows of a register to count most of them: project by project, in an index that has the columns of all
- * filters, or those of an owner. For a past day, like `countedRows`.
+ * Selects current rows to count most of them: project by project, in an index that has the columns of all filters, or those
+ * of an owner.
  */
 export function scannedRows(db: Kysely<Tables>, register: Register): RowsQuery {
-  if (register.as_of) return countedRows(db, register);
   const { filters } = register;
   const active = sql.ref('risks.active');
   const isIndexed = !isNarrow(filters) && !ignoresStatusIndex(filters);

@@ -1,9 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Kysely, type QueryCreator, type RawBuilder, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Moment } from '../../../core/clock.ts';
-import { notIndexed } from '../../../database/sql/functions.ts';
 import { allOf } from '../../../lists/filters.ts';
-import type { RowsQuery } from '../../../lists/list.ts';
 import type { Tables } from '../../../store/tables.ts';
 import { type AcrossProjects, projectConditions } from '../../projects/queries.ts';
 import type { Counts, SummarySnapshot } from './kept-counts.ts';
@@ -30,60 +28,9 @@ export const ownerOf = (key: string | null) =>
     ? { owner_user_id: null, owner_group_id: key.slice(groupMark.length) }
     : { owner_user_id: key, owner_group_id: null };
 
-/**
- * Counts rows by some columns at once, because each count reads all rows. Only the largest groups of each column leave the
- * database: the largest first, then by id, null last.
- */
-export async function countLargest<Column extends string>(
-  db: Kysely<Tables>,
-  rows: RowsQuery,
-  columns: Record<Column, RawBuilder<string | null>>,
-  top: number,
-): Promise<Record<Column, LargestGroups>> {
-  const names = Object.keys(columns) as Column[];
-  const counted = rows
-    .select(names.map((name) => columns[name].as(name)))
-    .select(sql<number>`count(*)`.as('count'))
-    .groupBy(names.map((name) => sql`${notIndexed(columns[name])}`));
-  // biome-ignore lint/suspicious/noExplicitAny: the names of the expressions depend on the columns
-  let query: QueryCreator<any> = db.with(
-    (cte) => cte('counted').materialized(),
-    () => counted,
-  );
-  for (const name of names) {
-    const column = sql.ref(name);
-    const ofColumn =
-      names.length === 1
-        ? sql<Record<string, unknown>>`(select ${column} as id, count from counted)`
-        : sql<
-            Record<string, unknown>
-          >`(select ${column} as id, cast(sum(count) as bigint) as count from counted group by ${column})`;
-    query = query.with(
-      (cte) => cte(`by_${name}` as string).materialized(),
-      () => ofColumn,
-    );
-  }
-  const largest = names.map((name) => {
-    const table = sql.table(`by_${name}`);
-    return sql`select ${sql.lit(name)} as name, shown.id, shown.count,
-      (select count(*) from ${table}) as groups, (select cast(sum(count) as bigint) from ${table}) as total
-      from (select id, count from ${table} order by count desc, id nulls last limit ${sql.lit(top)}) as shown`;
-  });
-  const found = (await query
-    .selectFrom(sql`(${sql.join(largest, sql` union all `)})`.as('largest'))
-    .selectAll()
-    .execute()) as (Group & { name: Column; groups: number; total: number })[];
-  const groupsOf = (name: Column): LargestGroups => {
-    const ofColumn = found.filter((row) => row.name === name);
-    const shown = ofColumn.map(({ id, count }) => ({ id, count })).sort(largestFirst);
-    return { shown, groups: ofColumn[0]?.groups ?? 0, count: ofColumn[0]?.total ?? 0 };
-  };
-  return Object.fromEntries(names.map((name) => [name, groupsOf(name)])) as Record<Column, LargestGroups>;
-}
-
 const maxTurnMs = 5;
 
-type SummedCounts = {
+export type SummedCounts = {
   numbers: number[];
   inactive: number;
   projects: LargestGroups;
@@ -159,7 +106,7 @@ function* groupsOf({ texts }: Names, counts: Uint32Array): Generator<Group> {
 }
 
 /** Selects the largest groups without sorting all of them. */
-function largestOf(all: Iterable<Group>, top: number): LargestGroups {
+export function largestOf(all: Iterable<Group>, top: number): LargestGroups {
   let shown: Group[] = [];
   let last: Group | undefined;
   let [groups, count] = [0, 0];

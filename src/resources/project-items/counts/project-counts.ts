@@ -45,6 +45,9 @@ export class Names {
   }
 }
 
+/** The names of holders and values, by number. */
+export type ProjectNames = { holders: Names; values: Names };
+
 /** The numbers of names with their counts, in pairs. */
 type Pairs = Uint32Array;
 
@@ -114,10 +117,10 @@ export async function countSlice(
   countable: Countable,
   moment: Moment,
   { ids, part }: Slice,
-  names: { holders: Names; values: Names },
+  names: ProjectNames,
   counts: Map<string, ProjectCounts | undefined>,
 ): Promise<void> {
-  const { table, isCounted, holder, value } = countable;
+  const { table, isCounted } = countable;
   const conditions = Object.values(countable.conditions(moment));
   const isOfProject = sql`from ${sql.table(table)} where ${sql.ref(`${table}.project_id`)} = project.id and ${isCounted}`;
   const limit = part?.isLast === false ? maxItemsPerPart : Number.MAX_SAFE_INTEGER;
@@ -125,46 +128,63 @@ export async function countSlice(
     ? sql`from (select * ${isOfProject} order by ${sql.ref(`${table}.rank_key`)}
         limit ${limit} offset ${part.offset}) as ${sql.table(table)}`
     : isOfProject;
-  const counted = [sql`count(*)`, ...conditions.map((one) => sql`count(case when ${one} then 1 end)`)];
-  const lineFeed = sql.lit('\n');
   const rows = await db
     .selectFrom('projects as project')
-    .select([
-      'project.id',
-      sql<string>`(select ${jsonRow(counted)}
-        || ${lineFeed} || coalesce(string_agg(${holder}, ','), '')
-        || ${lineFeed} || ${value ? sql`coalesce(string_agg(coalesce(${value}, ''), ${sql.lit('\t')}), '')` : sql.lit('')}
-        ${items})`.as('lines'),
-    ])
+    .select(['project.id', sql<string>`(select ${countedLines(countable, conditions)} ${items})`.as('lines')])
     .where(sql<boolean>`${inConstantArray(sql.ref('project.id'), ids)}`)
     .execute();
-  for (const { id, lines } of rows) {
-    const [numbersLine = '[]', holders = '', values = ''] = lines.split('\n');
-    const numbers: number[] = JSON.parse(numbersLine);
-    const [total = 0] = numbers;
-    const earlier = counts.get(id);
-    if (total === 0) {
-      counts.set(id, earlier ?? noItems);
-      continue;
-    }
-    const holderCounts = countTexts(holders, ',', names.holders);
-    const listed = holderCounts.values().reduce((sum, count) => sum + count, 0);
-    if (listed < total) holderCounts.set(0, total - listed);
-    const valueCounts = value ? countTexts(values, '\t', names.values) : new Map<number, number>();
-    const added = {
-      numbers: Uint32Array.from(numbers),
-      holders: pairsOf(holderCounts),
-      values: pairsOf(valueCounts),
-    };
-    counts.set(id, earlier ? mergeParts(earlier, added) : added);
-  }
+  for (const { id, lines } of rows) addLines(id, lines, countable, names, counts);
 }
 
-/** Counts equal texts in a list, by number. An empty text stands for null. */
-function countTexts(list: string, separator: string, names: Names): Map<number, number> {
+/** The counts of items as three lines: the numbers, the holders and the values. */
+export function countedLines({ holder, value }: Countable, conditions: readonly RawBuilder<boolean>[]) {
+  const counted = [sql`count(*)`, ...conditions.map((one) => sql`count(case when ${one} then 1 end)`)];
+  const lineFeed = sql.lit('\n');
+  return sql<string>`${jsonRow(counted)}
+    || ${lineFeed} || coalesce(string_agg(${holder}, ','), '')
+    || ${lineFeed} || ${value ? sql`coalesce(string_agg(coalesce(${value}, ''), ${sql.lit('\t')}), '')` : sql.lit('')}`;
+}
+
+/** The numbers, and the texts of the holders and of the values. Items without a holder are not listed. */
+export function parseLines(lines: string): { numbers: number[]; holders: string[]; values: string[] } {
+  const [numbers = '[]', holders = '', values = ''] = lines.split('\n');
+  return {
+    numbers: JSON.parse(numbers),
+    holders: holders === '' ? [] : holders.split(','),
+    values: values.split('\t'),
+  };
+}
+
+/** Adds the counts of a project. */
+function addLines(
+  id: string,
+  lines: string,
+  { value }: Countable,
+  names: ProjectNames,
+  counts: Map<string, ProjectCounts | undefined>,
+): void {
+  const { numbers, holders, values } = parseLines(lines);
+  const [total = 0] = numbers;
+  const earlier = counts.get(id);
+  if (total === 0) {
+    counts.set(id, earlier ?? noItems);
+    return;
+  }
+  const holderCounts = countTexts(holders, names.holders);
+  if (holders.length < total) holderCounts.set(0, total - holders.length);
+  const valueCounts = value ? countTexts(values, names.values) : new Map<number, number>();
+  const added = {
+    numbers: Uint32Array.from(numbers),
+    holders: pairsOf(holderCounts),
+    values: pairsOf(valueCounts),
+  };
+  counts.set(id, earlier ? mergeParts(earlier, added) : added);
+}
+
+/** Counts equal texts, by number. An empty text stands for null. */
+function countTexts(texts: readonly string[], names: Names): Map<number, number> {
   const counts = new Map<number, number>();
-  if (list === '' && separator === ',') return counts;
-  for (const text of list.split(separator)) add(counts, names.numberOf(text === '' ? null : text), 1);
+  for (const text of texts) add(counts, names.numberOf(text === '' ? null : text), 1);
   return counts;
 }
 

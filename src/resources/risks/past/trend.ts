@@ -67,7 +67,7 @@ function addTotals(totals: Totals, level: string | null, count: number, sum: num
 
 /**
  * Counts all days from the current totals backwards: a version that began to match after a day is subtracted, and a version
- * that ended after it is added. In the default register, only the versions that changed since the first day are read.
+ * that ended after it is added. In the default register, only the versions that changed since the first day are read, unless most have.
  */
 async function replayVersions(
   db: Kysely<Tables>,
@@ -92,11 +92,12 @@ async function replayVersions(
   const isReplaced = atLeast('risks.valid_until')(end);
   const replacedOn = dayOf(sql.ref('risks.valid_until'));
   const replaced = await countVersions(past.where(isReplaced), began, endedBy(replacedOn));
-  const rows = (isDefault(register) ? countedRows : scannedRows)(db, undated).where(within);
+  const readsChanges = isDefault(register) && !(await haveMostChanged(db, end));
+  const rows = (readsChanges ? countedRows : scannedRows)(db, undated).where(within);
   const current: Versions[] = [];
-  for (const isChanged of isDefault(register) ? changedSince(first, register.moment) : [always()])
+  for (const isChanged of readsChanges ? changedSince(first, register.moment) : [always()])
     current.push(...(await countVersions(rows.where(isChanged), began, endedBy(sql.lit(null)))));
-  const totals = isDefault(register)
+  const totals = readsChanges
     ? await countDefault(db, register, excluded)
     : sumLevels(current.filter(({ ended }) => ended === null));
   const changes = [...replaced, ...current]
@@ -115,6 +116,16 @@ async function replayVersions(
     return new Map(totals);
   });
   return exposure.reverse();
+}
+
+/** Whether so many risks have changed since a time that a scan of all of them takes less time than looking these up. */
+async function haveMostChanged(db: Kysely<Tables>, time: string): Promise<boolean> {
+  const count = (rows: RowsQuery) => rows.select(sql<number>`count(*)`.as('count'));
+  const { rows } = await sql<{ changed: number; all: number }>`select
+    (${count(db.selectFrom('risks').where('created_at', '>=', time))})
+      + (${count(db.selectFrom('past_risks').where('valid_until', '>=', time))}) as changed,
+    (select sum(active_risks) from projects) as "all"`.execute(db);
+  return Number(rows[0]?.changed) > Number(rows[0]?.all) / 4;
 }
 
 const orElse = (day: RawBuilder<string | null>, otherwise: RawBuilder<string>) =>
