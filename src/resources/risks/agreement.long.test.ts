@@ -89,6 +89,8 @@ async function runStep(
       impact,
       due_on: today(dataset, which % 3),
       review_on: which % 4 === 0 ? null : today(dataset, which % 2),
+      kind: which % 5 === 0 ? 'opportunity' : 'threat',
+      category: ['Supply', 'Law', null][which % 3],
     });
   } else if (action === 'issue') {
     await service.post(`${path}/issues`, key, {
@@ -149,6 +151,25 @@ async function assertRollUpsMatch(dataset: Dataset): Promise<void> {
     assert.equal(count, shown.filter((risk) => risk.level === level).length);
   for (const { check, count } of summary.by_check) {
     assert.equal(count, shown.filter((risk) => risk.checks.includes(check)).length, check);
+  }
+  // Some of these are the kept counts without what they leave out.
+  for (const filter of ['assessed=true', 'review_overdue=false&kind=threat', 'level=low']) {
+    const rows: Risk[] = (await get(`/v1/risks?${of}&${filter}`)).data;
+    const filtered = (await get(`/v1/risks/summary?${of}&${filter}&top=200`)).data;
+    const countsOf = (field: 'category' | 'project_id' | 'owner_user_id') =>
+      Object.fromEntries(
+        Map.groupBy(rows, (risk) => risk[field])
+          .entries()
+          .map(([value, { length }]) => [value, length]),
+      );
+    const shownCounts = (counted: Record<string, unknown>[], field: string) =>
+      Object.fromEntries(counted.map((group) => [group[field], group.count]));
+    assert.equal(filtered.total, rows.length, filter);
+    assert.deepEqual(shownCounts(filtered.by_category, 'category'), countsOf('category'), filter);
+    assert.deepEqual(shownCounts(filtered.by_project, 'project_id'), countsOf('project_id'), filter);
+    assert.deepEqual(shownCounts(filtered.by_owner, 'owner_user_id'), countsOf('owner_user_id'), filter);
+    for (const { check, count } of filtered.by_check)
+      assert.equal(count, rows.filter((risk) => risk.checks.includes(check)).length, `${filter} ${check}`);
   }
   // The whole register is counted by other statements than a filtered one, and so are the rows that a limited key sees.
   const limit = { name: 'limited', scopes: ['projects.read'], project_ids: projects };

@@ -58,6 +58,7 @@ import {
   countableRisks,
   getRiskHeatmap,
   isKept,
+  leavesOutFew,
   RiskHeatmap,
   RiskSummary,
   summarizeRisks,
@@ -109,7 +110,8 @@ export function riskRoutes(app: App): void {
     async (request, reply) => {
       const { top = 20, ...shown } = request.query;
       const { register } = await parseRegister(request, shown);
-      const open = isKept(register) ? () => counts.open(request.database) : undefined;
+      const usesCounts = isKept(register) || (leavesOutFew(register) && counts.has(request.moment));
+      const open = usesCounts ? () => counts.open(request.database) : undefined;
       return sendSummary(request, reply, { reads: riskTables, filters: shown, open }, (snapshot) =>
         summarizeRisks(snapshot, register, top, shown),
       );

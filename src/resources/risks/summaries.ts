@@ -2,9 +2,8 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Static, Type } from 'typebox';
 import type { Moment } from '../../core/clock.ts';
 import { Count, Id, Line, OneOf, OrNull, Rating, Strict } from '../../core/schemas.ts';
-import { jsonItems, notIndexed } from '../../database/sql/functions.ts';
+import { jsonItems } from '../../database/sql/functions.ts';
 import { isInactive } from '../../lists/filters.ts';
-import type { RowsQuery } from '../../lists/list.ts';
 import type { Tables } from '../../store/tables.ts';
 import {
   type LargestGroups,
@@ -14,22 +13,20 @@ import {
   sumCounts,
 } from '../project-items/counts/groups.ts';
 import type { SummarySnapshot } from '../project-items/counts/kept-counts.ts';
-import { countMatching } from '../project-items/counts/matching.ts';
+import { countMatching, tallyMatching } from '../project-items/counts/matching.ts';
 import { readOwnerNames, readProjectNames } from '../project-items/counts/names.ts';
 import type { Countable } from '../project-items/counts/project-counts.ts';
 import { boundArrays } from '../project-items/counts/summary-size.ts';
-import { ignoresStatusIndex, isNarrow, scanOf } from '../project-items/order.ts';
+import { ignoresStatusIndex, isNarrow } from '../project-items/order.ts';
 import { Rest } from '../project-items/schema.ts';
+import { scannedParts, scannedRows } from './counted-rows.ts';
 import {
-  endOfRegister,
   isDefault,
   momentOfRegister,
   type Register,
+  type RiskFilters,
   registerRows,
   riskConditions,
-  riskRows,
-  rowsBefore,
-  storedRisks,
 } from './register.ts';
 import { type Check, checkConditions } from './rules/checks.ts';
 import { afterAllIds, cellPrefix, cellPrefixOf } from './rules/ranking.ts';
@@ -158,13 +155,51 @@ export function isKept({ filters, as_of }: Register): boolean {
   return as_of === undefined && String(status) === 'active' && Object.keys(others).length === 0;
 }
 
+/**
+ * Whether a summary needs little more than the kept counts: those of active risks without some that filters leave out, which
+ * usually are few.
+ */
+export function leavesOutFew({ filters, as_of }: Register): boolean {
+  const { project, project_status, archived, status, ...others } = filters;
+  const usual: RiskFilters = {
+    kind: ['threat'],
+    assessed: true,
+    unowned: false,
+    review_overdue: false,
+    above_appetite: false,
+  };
+  const isUsual = ([name, value]: [string, unknown]) =>
+    String(usual[name as keyof RiskFilters]) === String(value);
+  return as_of === undefined && String(status) === 'active' && Object.entries(others).every(isUsual);
+}
+
 async function sumKept(
   snapshot: SummarySnapshot,
-  { filters: { status, ...filters }, moment }: Register,
+  register: Register,
   top: number,
 ): Promise<RiskCounts | undefined> {
-  const sums = await sumCounts(snapshot, moment, filters, top);
-  return sums && namedCounts(sums, Object.keys(countedConditions(moment)));
+  const { moment, filters } = register;
+  const { project, project_status, archived, status, ...others } = filters;
+  const ofProjects = {
+    ...(project && { project }),
+    ...(project_status && { project_status }),
+    ...(archived && { archived }),
+  };
+  const conditions = countedConditions(moment);
+  const tallyLeftOut = () => {
+    const all = { ...ofProjects, ...(status && { status }) };
+    const isLeftOut = sql<boolean>`${riskConditions({ moment, filters: others })} is not true`;
+    const rows = scannedRows(snapshot.db, { moment, filters: all }).where(isLeftOut);
+    return tallyMatching(snapshot.db, {
+      countable: countableRisks,
+      conditions: Object.values(countedConditions(moment, sql.ref('projects.appetite'))),
+      parts: [rows],
+      projects: all,
+    });
+  };
+  const hasOthers = Object.keys(others).length > 0;
+  const sums = await sumCounts(snapshot, moment, ofProjects, top, hasOthers ? tallyLeftOut : undefined);
+  return sums && namedCounts(sums, Object.keys(conditions));
 }
 
 function namedCounts(sums: SummedCounts, conditions: readonly string[]): RiskCounts {
@@ -308,49 +343,4 @@ async function topOfCell(db: Kysely<Tables>, register: Register, cell: string): 
     .limit(3)
     .execute();
   return rows.map(({ id }) => id as string);
-}
-
-/** Selects the rows of a register to count most of them, with their projects. */
-function scannedParts(db: Kysely<Tables>, register: Register): RowsQuery[] {
-  const end = endOfRegister(register);
-  if (end === undefined) return [scannedRows(db, register)];
-  return rowsBefore(db, end, register.filters).map((rows) => rows.where(riskConditions(register)));
-}
-
-/**
- * Selects current rows to count most of them: project by project, in an index that has the columns of all filters, or those
- * of an owner.
- */
-export function scannedRows(db: Kysely<Tables>, register: Register): RowsQuery {
-  const { filters } = register;
-  const active = sql.ref('risks.active');
-  const isIndexed = !isNarrow(filters) && !ignoresStatusIndex(filters);
-  const rows = isNarrow(filters) ? riskRows(db) : scanOf('risks', filters)(db);
-  return rows.where(riskConditions(register, isIndexed ? active : notIndexed(active)));
-}
-
-/**
- * Selects the rows of a register to count them, now or in all versions of a table. A count reads most rows, so it reads
- * them in the order they are stored, and the matching projects once: the joins of a list take longer than counting.
- */
-export function countedRows(
-  db: Kysely<Tables>,
-  register: Register,
-  table?: 'risks' | 'past_risks',
-): RowsQuery {
-  const { archived, project_status, ...filters } = register.filters;
-  const end = table ? undefined : endOfRegister(register);
-  if (filters.check !== undefined || filters.above_appetite !== undefined)
-    return riskRows(db, end, table).where(riskConditions(register));
-  const ofProject = riskConditions({
-    ...register,
-    filters: { ...(archived && { archived }), ...(project_status && { project_status }) },
-  });
-  const project_id = notIndexed(sql.ref('risks.project_id'));
-  // Past risks may belong to a project that has been deleted. Usually, few projects do not match.
-  const isInProjects = register.as_of
-    ? sql<boolean>`${project_id} in (select projects.id from projects where ${ofProject})`
-    : sql<boolean>`${project_id} not in (select projects.id from projects where not ${ofProject})`;
-  const ofRisk = riskConditions({ ...register, filters }, notIndexed(sql.ref('risks.active')));
-  return db.selectFrom(storedRisks(end, table)).where(ofRisk).where(isInProjects) as RowsQuery;
 }

@@ -6,6 +6,7 @@ import type { Tables } from '../../../store/tables.ts';
 import { type AcrossProjects, projectConditions } from '../../projects/queries.ts';
 import type { Counts, SummarySnapshot } from './kept-counts.ts';
 import type { Names } from './project-counts.ts';
+import type { Tallies, Tally } from './tally.ts';
 
 /** A value with the number of items that have it. */
 export type Group = { id: string | null; count: number };
@@ -38,20 +39,29 @@ export type SummedCounts = {
   values: LargestGroups;
 };
 
-/** Sums kept counts over the projects that the key sees and the filters choose. Undefined if they are not kept. */
+/**
+ * Sums kept counts over the projects that the key sees and the filters choose, without the items that other filters leave
+ * out. Undefined if counts are not kept.
+ */
 export async function sumCounts(
   { db, counts }: SummarySnapshot,
   moment: Moment,
   filters: AcrossProjects,
   top: number,
+  tallyLeftOut?: () => Promise<Tallies>,
 ): Promise<SummedCounts | undefined> {
   if (!counts) return undefined;
   const ids = await findProjects(db, filters);
   const kept = await counts(moment, ids);
-  return kept && sumProjects(kept, ids, top);
+  return kept && sumProjects(kept, ids, top, await tallyLeftOut?.());
 }
 
-async function sumProjects(counts: Counts, ids: readonly string[], top: number): Promise<SummedCounts> {
+async function sumProjects(
+  counts: Counts,
+  ids: readonly string[],
+  top: number,
+  leftOut: Tallies | undefined,
+): Promise<SummedCounts> {
   const { names, isInactive } = counts;
   const numbers: number[] = [];
   const projects: Group[] = [];
@@ -64,12 +74,20 @@ async function sumProjects(counts: Counts, ids: readonly string[], top: number):
     project.numbers.forEach((count, i) => {
       numbers[i] = (numbers[i] ?? 0) + count;
     });
-    projects.push({ id, count: project.numbers[0] ?? 0 });
+    const count = (project.numbers[0] ?? 0) - (leftOut?.projects.get(id) ?? 0);
+    if (count > 0) projects.push({ id, count });
     addPairs(holders, project.holders);
     addPairs(values, project.values);
     if (performance.now() - start < maxTurnMs) continue;
     await setImmediate();
     start = performance.now();
+  }
+  if (leftOut) {
+    leftOut.numbers.forEach((count, i) => {
+      numbers[i] = (numbers[i] ?? 0) - count;
+    });
+    subtract(holders, names.holders, leftOut.holders);
+    subtract(values, names.values, leftOut.values);
   }
   let inactive = 0;
   isInactive.forEach((flag, number) => {
@@ -96,6 +114,13 @@ async function findProjects(db: Kysely<Tables>, filters: AcrossProjects): Promis
 
 function addPairs(sums: Uint32Array, pairs: Uint32Array): void {
   for (let i = 0; i < pairs.length; i += 2) (sums[pairs[i] as number] as number) += pairs[i + 1] as number;
+}
+
+function subtract(sums: Uint32Array, names: Names, tally: Tally): void {
+  for (const { id, count } of tally.groups()) {
+    const number = id === null ? 0 : names.find(id);
+    if (number !== undefined) (sums[number] as number) -= count;
+  }
 }
 
 function* groupsOf({ texts }: Names, counts: Uint32Array): Generator<Group> {

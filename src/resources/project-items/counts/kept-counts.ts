@@ -46,6 +46,8 @@ export type SummarySnapshot = Pick<Snapshot, 'db'> & Partial<Pick<CountedSnapsho
 
 export type KeptCounts = {
   countable: Countable;
+  /** Whether there are counts of this day, which only have to be brought up to date. */
+  has(moment: Moment): boolean;
   open(database: Pick<ScopedDatabase, 'snapshot'>): Promise<CountedSnapshot>;
 };
 
@@ -82,6 +84,7 @@ export function keepCounts(countable: Countable, maxBytes = maxCountBytes): Kept
 
   return {
     countable,
+    has: (moment) => kept?.day === dayKey(moment),
     async open(database) {
       const release = await acquire(turns);
       try {

@@ -5,8 +5,9 @@ import { allOf, always } from '../../../lists/filters.ts';
 import type { RowsQuery } from '../../../lists/list.ts';
 import type { Tables } from '../../../store/tables.ts';
 import { type AcrossProjects, projectConditions } from '../../projects/queries.ts';
-import { type Group, largestOf, type SummedCounts } from './groups.ts';
+import { largestOf, type SummedCounts } from './groups.ts';
 import { type Countable, countedLines, parseLines } from './project-counts.ts';
+import { type Tallies, Tally } from './tally.ts';
 
 type Matching = {
   countable: Countable;
@@ -29,17 +30,11 @@ const maxTurnMs = 5;
  * Counts items that match filters, in one pass: the database counts what meets conditions and only lists holders and values,
  * which are counted here. It would sort or hash all items for each grouping.
  */
-export async function countMatching(
+export async function tallyMatching(
   db: Kysely<Tables>,
   { countable, conditions, parts, projects }: Matching,
-  top: number,
-): Promise<SummedCounts> {
-  const sums = {
-    numbers: [] as number[],
-    projects: new Map<string, number>(),
-    holders: new Tally(),
-    values: new Tally(),
-  };
+): Promise<Tallies> {
+  const sums: Tallies = { numbers: [], projects: new Map(), holders: new Tally(), values: new Tally() };
   // As an expression, PostgreSQL cannot read items in its order, which it would do one by one, project by project.
   const project_id = groupsRows(db) ? sql<string>`projects.id || ''` : sql.ref<string>('projects.id');
   const [first, ...rest] = parts;
@@ -65,38 +60,26 @@ export async function countMatching(
       start = performance.now();
     }
   }
-  return {
-    numbers: sums.numbers,
-    inactive: countable.countsInactive ? await countInactive(db, sums.holders) : 0,
-    projects: largestOf(
-      Array.from(sums.projects, ([id, count]) => ({ id, count })),
-      top,
-    ),
-    holders: largestOf(sums.holders.groups(), top),
-    values: largestOf(sums.values.groups(), top),
-  };
+  return sums;
 }
 
-/** Counts equal texts. */
-class Tally {
-  readonly #counts = new Map<string, number>();
-  #none = 0;
-
-  /** Adds the texts of this many items. Those that are not listed, or empty, have none. */
-  add(texts: readonly string[], items: number): void {
-    this.#none += items - texts.length;
-    for (const text of texts) this.#counts.set(text, (this.#counts.get(text) ?? 0) + 1);
-  }
-
-  countOf(text: string): number {
-    return this.#counts.get(text) ?? 0;
-  }
-
-  *groups(): Generator<Group> {
-    const none = this.#none + (this.#counts.get('') ?? 0);
-    if (none > 0) yield { id: null, count: none };
-    for (const [id, count] of this.#counts) if (id !== '') yield { id, count };
-  }
+/** The same with the largest groups only. */
+export async function countMatching(
+  db: Kysely<Tables>,
+  matching: Matching,
+  top: number,
+): Promise<SummedCounts> {
+  const { numbers, projects, holders, values } = await tallyMatching(db, matching);
+  return {
+    numbers,
+    inactive: matching.countable.countsInactive ? await countInactive(db, holders) : 0,
+    projects: largestOf(
+      Array.from(projects, ([id, count]) => ({ id, count })),
+      top,
+    ),
+    holders: largestOf(holders.groups(), top),
+    values: largestOf(values.groups(), top),
+  };
 }
 
 async function countInactive(db: Kysely<Tables>, holders: Tally): Promise<number> {

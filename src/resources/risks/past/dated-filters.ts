@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { daysLater, type Moment } from '../../../core/clock.ts';
+import { daysLater, endOf, type Moment } from '../../../core/clock.ts';
 import { shiftedDay } from '../../../database/sql/functions.ts';
 import type { RiskFilters } from '../register.ts';
 import type { Check } from '../rules/checks.ts';
@@ -29,10 +29,8 @@ const afterDay = (day: RawBuilder<unknown>) => sql<string | null>`${day} || '~'`
 function datedChecks(days: readonly string[], moment: Moment): Partial<Record<Check, DatedCondition>> {
   const isActive = sql<boolean>`risks.active = 1`;
   const staleAfter = 91;
-  const changedOn = dayExpression(
-    days.map((day) => daysLater(day, -staleAfter)),
-    moment,
-  );
+  const changeDays = days.map((day) => daysLater(day, -staleAfter));
+  const changedOn = dayExpression(changeDays, moment);
   return {
     review_overdue: { applies: isActive, from: afterDay(sql.ref('risks.review_on')) },
     due_overdue: { applies: isActive, from: afterDay(sql.ref('risks.due_on')) },
@@ -41,7 +39,8 @@ function datedChecks(days: readonly string[], moment: Moment): Partial<Record<Ch
       from: shiftedDay(sql.ref('risks.accepted_until'), sql.lit('-30 days')),
     },
     stale_90d: {
-      applies: isActive,
+      // Few are stale on the last day: the day is computed for these only.
+      applies: sql`(${isActive} and risks.updated_at < ${endOf(changeDays.at(-1) ?? '', moment)})`,
       from: shiftedDay(changedOn(sql.ref('risks.updated_at')), sql.lit(`${staleAfter} days`)),
     },
   };

@@ -3,6 +3,7 @@ import { endOf, type Moment } from '../../../core/clock.ts';
 import { inJsonArray, jsonObject, jsonTexts, notIndexed } from '../../../database/sql/functions.ts';
 import type { ListRow, RowsQuery } from '../../../lists/list.ts';
 import type { Tables } from '../../../store/tables.ts';
+import { countedRows } from '../counted-rows.ts';
 import {
   endOfRegister,
   isDefault,
@@ -13,7 +14,7 @@ import {
   riskRows,
   storedRisks,
 } from '../register.ts';
-import { countedRows, countRanges } from '../summaries.ts';
+import { countRanges } from '../summaries.ts';
 import { changedSince, dependsOnDay, inProjects, projectsArchivedSince } from './versions.ts';
 
 /**
