@@ -148,7 +148,8 @@ const writeLimits = { totalMs: 8_000, retryMs: 3_500 };
 const slowLimits: Limits = { ...quickLimits, connectMs: 8_000, statementMs: 30_000, responseMs: 31_000 };
 /**
  * Scans of lists and summaries read an index instead of the table: by default the planner takes each page of an index for
- * a seek of a disk. Parallel workers would save time, but no CPU time, which others need.
+ * a seek of a disk. Parallel workers would save time, but no CPU time, which others need. With less memory (in kB), summaries
+ * would sort on disk.
  */
 const scanPlanner = { random_page_cost: '1.1', max_parallel_workers_per_gather: '0', work_mem: '32768' };
 /** Together less than the time after which the service closes an idle connection, so that its client gets 503. */
