@@ -6,10 +6,7 @@ import type { Tables } from '../../../store/tables.ts';
 import { type AcrossProjects, projectConditions } from '../../projects/queries.ts';
 import type { Counts, SummarySnapshot } from './kept-counts.ts';
 import type { Names } from './project-counts.ts';
-import type { Tallies, Tally } from './tally.ts';
-
-/** A value with the number of items that have it. */
-export type Group = { id: string | null; count: number };
+import type { Group, Tallies, Tally } from './tally.ts';
 
 /** The largest groups, and the number and the sum of all. */
 export type LargestGroups = { shown: Group[]; groups: number; count: number };

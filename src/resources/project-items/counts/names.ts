@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../../store/tables.ts';
-import { type Group, ownerOf } from './groups.ts';
+import { ownerOf } from './groups.ts';
+import type { Group } from './tally.ts';
 
 /** The names of the projects that a summary shows. */
 export async function readProjectNames(db: Kysely<Tables>, shown: readonly Group[]) {

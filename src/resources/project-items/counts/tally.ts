@@ -1,4 +1,5 @@
-import type { Group } from './groups.ts';
+/** A value with the number of items that have it. */
+export type Group = { id: string | null; count: number };
 
 /** Counts of items that match filters: their number and that of each condition, of each project, holder and value. */
 export type Tallies = { numbers: number[]; projects: Map<string, number>; holders: Tally; values: Tally };
