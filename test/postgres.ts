@@ -21,7 +21,9 @@ export async function startPostgres(folder: string, settings: readonly string[],
   const conninfo =
     primary &&
     `primary_conninfo=host=127.0.0.1 port=${primary.port} user=postgres password=${password} application_name=standby`;
-  const flags = [...settings, ...(conninfo ? [conninfo] : [])].flatMap((setting) => ['-c', setting]);
+  // No socket in the temporary directory, where one of another user could be in the way.
+  const all = ['unix_socket_directories=', ...settings, ...(conninfo ? [conninfo] : [])];
+  const flags = all.flatMap((setting) => ['-c', setting]);
   if (primary) await copyPrimary(primary.href, data);
   else createCluster(programs, folder, password);
   let server: ChildProcess | undefined;
