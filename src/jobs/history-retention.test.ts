@@ -34,7 +34,7 @@ onBothEngines('deleting old history', (start) => {
     await call('POST', '/v1/projects/OLD/archive', key);
     clock.set('2026-04-22T12:00:00Z');
     const first = '2026-01-11';
-    const paths = Array.from({ length: 60 }, (_, i) => daysLater(first, i)).flatMap((day) => [
+    const paths = Array.from({ length: 10 }, (_, i) => daysLater(first, i * 6)).flatMap((day) => [
       `/v1/risks?as_of=${day}`,
       `/v1/risks?include=movement&since=${day}`,
       `/v1/risks/summary?as_of=${day}`,

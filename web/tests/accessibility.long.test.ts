@@ -185,7 +185,7 @@ test('pages meet WCAG 2.2 AA at three widths in both themes, and are not wider t
   }
 });
 
-test('dialogs, menus and popovers meet WCAG 2.2 AA on a desktop and a phone in both themes', async (t) => {
+test('dialogs, menus and popovers meet WCAG 2.2 AA in both themes, and fit a phone', async (t) => {
   const page = await console.open(t, '/');
   const layerSelector = '.popover, .overlay, .inline-editor';
   const layers = page.locator(layerSelector);
@@ -321,11 +321,14 @@ const pageChecks: readonly Check[] = [
   [390, 'light', 'all'],
 ];
 
-/** Dialogs and popovers are never wider than 46rem, so that 1024 has no layout of its own. */
+/**
+ * Dialogs and popovers are never wider than 46rem, so that 1024 has no layout of its own. On a phone they have the same
+ * content, so that only their width is checked.
+ */
 const layerChecks: readonly Check[] = [
   [1440, 'light', 'all'],
   [1440, 'dark', 'colors'],
-  [390, 'light', 'all'],
+  [390, 'light', 'none'],
 ];
 
 async function assertAccessibleAt(page: Page, name: string, checks = pageChecks): Promise<void> {
