@@ -687,7 +687,7 @@ test('the palette finds people, groups, projects, risks and tasks, and runs comm
   await waitUntilLoaded(page);
   await go('adaeze', /Adaeze Eze/, 'Adaeze Eze');
   await go('apollo', /^Apollo: passenger/, 'Apollo: passenger information on stations');
-  await go(data[0].key, new RegExp(data[0].key), data[0].title);
+  await go(data[0].key, new RegExp(`${data[0].key}\\b`), data[0].title);
   await go('palette gr', /Palette group/, 'Palette group');
   await go(task.key, /Palette task/, 'Palette task');
   await choose('create risk', /Create risk/);
