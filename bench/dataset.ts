@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { scoreExpressions } from '../src/resources/risks/rules/score-columns.ts';
+import { firstModel } from '../src/store/risk-model.ts';
 import type { Tables } from '../src/store/tables.ts';
 
 export type Sizes = { projects: number; people: number; risks: number; issues: number; tasks?: number };
@@ -86,7 +87,7 @@ export async function fillDataset(db: Kysely<Tables>, sizes: Sizes): Promise<voi
         else '2027-0' || (i % 9 + 1) || '-0' || (i % 8 + 1) end as review_on,
       case when i % 10 = 1 then 'EXT-' || i end as external_id, '{}' as attributes,
       ${searchText(riskKey, riskTitle)} as search_folded`,
-    scoreExpressions,
+    scoreExpressions(firstModel),
   );
   const issueKey = sql`${projectKey(issue.project)} || '-I' || ${issue.number}`;
   const issueTitle = sql`'Part ' || i || ' is late'`;

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import { scoreColumns } from '../src/resources/risks/rules/score-columns.ts';
 import { scoreOf } from '../src/resources/risks/rules/scoring.ts';
+import { firstModel } from '../src/store/risk-model.ts';
 import type { Tables } from '../src/store/tables.ts';
 import type { Dataset, Row } from './dataset.ts';
 import type { Revision } from './history.ts';
@@ -43,7 +44,7 @@ export function createVersions(
   const created_at = times[0] ?? now.created_at;
   return addInitialScores(versions).map((row, i) => ({
     ...row,
-    ...scoreColumns(row),
+    ...scoreColumns(firstModel, row),
     version: i + 1,
     created_at,
     updated_at: times[i] ?? created_at,

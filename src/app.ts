@@ -54,6 +54,7 @@ import { keyRoutes } from './resources/keys/routes.ts';
 import { meRoutes } from './resources/me/routes.ts';
 import { personnelRoutes } from './resources/personnel/routes.ts';
 import { projectRoutes } from './resources/projects/routes.ts';
+import { riskModelRoutes } from './resources/risk-model/routes.ts';
 import { riskRoutes } from './resources/risks/routes.ts';
 import { oidcRoutes } from './resources/session/oidc/routes.ts';
 import { sessionRoutes } from './resources/session/routes.ts';
@@ -115,6 +116,7 @@ const resources = [
   handoverRoutes,
   groupRoutes,
   riskRoutes,
+  riskModelRoutes,
   issueRoutes,
   taskRoutes,
   projectRoutes,

@@ -40,6 +40,11 @@ const damages: [statement: string, area: string, rule: RegExp][] = [
     'ranks',
     new RegExp(`^risks\\.${column} follows`),
   ]),
+  [
+    'update risks set impact = 6 where id = (select max(id) from risks)',
+    'ranks',
+    /on the scales of the risk model/,
+  ],
   ...['level', 'residual_level', 'rank_key'].map((column): (typeof damages)[number] => [
     `update past_risks set ${column} = case ${column} when 'high' then 'low' else 'high' end where id = (select max(id) from past_risks)`,
     'ranks',
@@ -145,7 +150,7 @@ onBothEngines('muster check', (start, engine) => {
       rows
         .map(
           ({ key }, i) =>
-            `${key} (residual_probability must be ${i === 0 ? '5 or less' : 'a whole number or null'})`,
+            `${key} (residual_probability must be ${i === 0 ? '7 or less' : 'a whole number or null'})`,
         )
         .sort(),
     );

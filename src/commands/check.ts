@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { UsageError } from '../core/errors.ts';
 import { joinWords } from '../core/text.ts';
 import type { Database } from '../database/open.ts';
+import { readRiskModels } from '../store/risk-model.ts';
 import { allTables, type Tables } from '../store/tables.ts';
 import {
   findInvalidRows,
@@ -9,7 +10,7 @@ import {
   findWrongNames,
   resourcesWithHistory,
 } from './checks/contents.ts';
-import { type Rule, rules } from './checks/rules.ts';
+import { type Rule, rulesFor } from './checks/rules.ts';
 
 /** What is not true: the rule, how many rows break it, and some of them. */
 type Violation = { area: string; rule: string; rows: number; samples: string[] };
@@ -53,7 +54,7 @@ async function* runChecks(database: Database, db: Kysely<Tables>): AsyncGenerato
     rows: broken.length,
     samples: broken.slice(0, maxSamples),
   };
-  for (const rule of rules) yield runRule(db, rule);
+  for (const rule of rulesFor(await readRiskModels(db))) yield runRule(db, rule);
   for (const table of ['people', 'groups', 'projects', 'keys'] as const)
     yield collect('names', `${table}.name_folded follows from the name`, findWrongNames(db, table));
   const stored = await database.describeTables(db);

@@ -91,7 +91,7 @@ async function findImportable(
 ): Promise<Importable> {
   const [what, found] = findTransferable(requested, 'imported');
   if (!found.ofProject) return project ? rejectProject(what) : found.import(moment);
-  const itemImport = found.ofProject.import;
+  const itemImport = await found.ofProject.import(database.db);
   if (!project) return importAcrossProjects(itemImport, moment, createProjects ?? false);
   return itemImport(await getProjectForWriting(database.db, project, moment), moment);
 }

@@ -1,3 +1,4 @@
+import type { Kysely } from 'kysely';
 import type { TProperties } from 'typebox';
 import type { Moment } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
@@ -23,6 +24,7 @@ import { projectRiskFilters, riskFilters } from '../resources/risks/schema.ts';
 import { taskImport } from '../resources/tasks/import.ts';
 import { taskList } from '../resources/tasks/queries.ts';
 import { projectTaskFilters, taskFilters } from '../resources/tasks/schema.ts';
+import type { Tables } from '../store/tables.ts';
 
 /** What the command line can import and export. */
 export type Transferable = {
@@ -31,7 +33,7 @@ export type Transferable = {
 } & (
   | { import(moment: Moment): Importable; ofProject?: undefined }
   /** For resources that belong to a project. */
-  | { ofProject: { import: ItemImport; filters: TProperties } }
+  | { ofProject: { import(db: Kysely<Tables>): Promise<ItemImport>; filters: TProperties } }
 );
 
 const transferable: Record<string, Transferable> = {
@@ -48,12 +50,12 @@ const transferable: Record<string, Transferable> = {
     list: (filters, moment) => riskList({ filters, moment }, 'rank'),
   },
   issues: {
-    ofProject: { import: issueImport, filters: projectIssueFilters },
+    ofProject: { import: async () => issueImport, filters: projectIssueFilters },
     filters: issueFilters,
     list: issueList,
   },
   tasks: {
-    ofProject: { import: taskImport, filters: projectTaskFilters },
+    ofProject: { import: async () => taskImport, filters: projectTaskFilters },
     filters: taskFilters,
     list: taskList,
   },

@@ -18,6 +18,7 @@ export const prefixes = {
   access: 'acc',
   session: 'ses',
   passkey: 'psk',
+  risk_model: 'rmd',
 } as const;
 
 export type IdKind = keyof typeof prefixes;

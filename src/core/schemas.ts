@@ -136,8 +136,11 @@ export const OneOf = <const V extends readonly string[]>(values: V, options: Opt
 
 export const Count = Type.Integer({ minimum: 0 });
 
-/** A rating on a scale from 1 to 5. */
-export const Rating = (options: Options = {}) => Type.Integer({ minimum: 1, maximum: 5, ...options });
+/** The most ratings that a scale of a risk model can have. */
+export const maxRating = 7;
+
+/** A rating of probability or impact. The risk model in force decides how many there are: see `resources/risk-model`. */
+export const Rating = (options: Options = {}) => Type.Integer({ minimum: 1, maximum: maxRating, ...options });
 
 export const attributesLimit = 50;
 

@@ -20,7 +20,13 @@ const isPlain = (item: unknown) =>
   typeof item === 'string' && item !== '' && !item.includes(';') && item.trim() === item;
 
 /** The part of a field's schema that decides how its cells are read. */
-export type Property = { type?: unknown; enum?: readonly unknown[]; format?: string; maximum?: number };
+export type Property = {
+  type?: unknown;
+  enum?: readonly unknown[];
+  format?: string;
+  minimum?: number;
+  maximum?: number;
+};
 
 /**
  * Returns a function that reads the cells of a field. An empty cell is an empty list, an empty map or null; if the schema

@@ -9,6 +9,7 @@ import type { Scope } from '../core/scopes.ts';
 import { grants } from '../core/scopes.ts';
 import type { App } from '../http/fastify.ts';
 import { runIdempotent } from '../http/request/idempotency.ts';
+import { whileSilent } from '../http/request/silent.ts';
 import { problemBody } from '../http/response/problems.ts';
 import { importErrors } from '../http/route-errors.ts';
 import type { Importable } from './importable.ts';
@@ -81,19 +82,6 @@ async function receive(request: FastifyRequest, reply: FastifyReply, importable:
   };
   const imported = await whileSilent(request, () => importFile(request, reply, job, file));
   return send(request, reply, job, imported);
-}
-
-/** The connection is silent during the import, which must not count as idle. */
-async function whileSilent<T>(
-  { raw: { socket }, server }: FastifyRequest,
-  work: () => Promise<T>,
-): Promise<T> {
-  socket.setTimeout(0);
-  try {
-    return await work();
-  } finally {
-    socket.setTimeout(server.server.timeout);
-  }
 }
 
 /** Runs the import; with an `Idempotency-Key`, at most once. */

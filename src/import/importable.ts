@@ -44,8 +44,12 @@ export type Importable<
   implied?: Readonly<Record<string, Resource>>;
   /** Fields with the name of a person, which files also write as `Lovelace, Ada`. */
   personNames?: readonly string[];
-  /** Fields that the service computes. `differs` explains how the value in a file differs. */
-  computed?: { fields: readonly string[]; differs(values: Resource, text: string): string | undefined };
+  /** Fields that the service computes. `differs` explains how the value in a file differs; `rejects`, why it cannot. */
+  computed?: {
+    fields: readonly string[];
+    differs(values: Resource, field: string, text: string): string | undefined;
+    rejects?(values: Resource, field: string, text: string): string | undefined;
+  };
   /** Adds what a change of status needs but the files of other tools do not contain. */
   complete?(patch: Static<Patch>): Static<Patch>;
   /** List fields to which an import adds items and from which it removes none. */

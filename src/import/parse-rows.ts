@@ -135,8 +135,11 @@ function joinSplitValues(
   const implied = (status && importable.implied?.[normalizeWord(status)]) || {};
   for (const field in implied) values[field] ??= implied[field];
   for (const { field, text } of computed) {
-    const detail = importable.computed?.differs(values, text);
+    const { differs, rejects } = importable.computed ?? {};
+    const detail = differs?.(values, field, text);
     if (detail) parsed.warnings.push(fieldError(field, 'differs', detail));
+    const rejection = rejects?.(values, field, text);
+    if (rejection) parsed.errors.push(fieldError(field, 'other_version', rejection));
   }
   for (const [field, texts] of Object.entries(parts)) {
     const joined = texts.filter((text) => text).join(' ');

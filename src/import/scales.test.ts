@@ -4,7 +4,9 @@ import fc from 'fast-check';
 import { onSqlite, type TestService } from '../../test/service.ts';
 import { xlsxType } from '../formats/xlsx-write.ts';
 import { zipped } from '../formats/zip.ts';
-import { addRating, readRating, type Scale, scaleIn, scaleOf } from './recognize/scales.ts';
+import { addRating, readRating as readRatingOf, type Scale, scaleIn, scaleOf } from './recognize/scales.ts';
+
+const readRating = (cell: unknown, scale: Scale) => readRatingOf(cell, 5, scale);
 
 const percent: Scale = { min: 0, max: 100 };
 const scales = fc.oneof(
@@ -101,8 +103,8 @@ test('a column of cells from one scale has it, and a mixed column has none, in a
 
 function scaleOfColumn(name: string, cells: readonly unknown[]) {
   const evidence = {};
-  for (const [i, cell] of cells.entries()) addRating(evidence, cell, i + 2);
-  return scaleOf(name, evidence);
+  for (const [i, cell] of cells.entries()) addRating(evidence, cell, i + 2, 5);
+  return scaleOf(name, evidence, 5);
 }
 
 onSqlite('ratings of a file', (start) => {

@@ -5,6 +5,7 @@ import { issueResource } from './issues/schema.ts';
 import { keyResource } from './keys/schema.ts';
 import { personResource } from './personnel/schema.ts';
 import { projectResource } from './projects/schema.ts';
+import { riskModelResource } from './risk-model/schema.ts';
 import { riskResource } from './risks/schema.ts';
 import { sessionResource } from './sessions/schema.ts';
 import { taskResource } from './tasks/schema.ts';
@@ -23,6 +24,7 @@ export const resources = [
   viewResource,
   accessResource,
   keyResource,
+  riskModelResource,
   sessionResource,
   webhookResource,
 ] as const;

@@ -6,6 +6,7 @@ import type { Engine } from '../database/engine.ts';
 import { up as first } from './migrations/0001_first.ts';
 import { up as identity } from './migrations/0002_identity.ts';
 import { up as lists } from './migrations/0003_lists.ts';
+import { up as riskModel } from './migrations/0004_risk_model.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -16,6 +17,7 @@ const migrations: Record<string, (db: Kysely<unknown>, kind: Engine['kind']) => 
   '0001_0.2.0_first': first,
   '0002_0.3.0_identity': identity,
   '0003_0.3.0_lists': lists,
+  '0004_0.4.0_risk_model': riskModel,
 };
 
 export const migrationNames = Object.keys(migrations);

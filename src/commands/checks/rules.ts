@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import { scoreExpressions } from '../../resources/risks/rules/score-columns.ts';
+import { wrongScores } from '../../resources/risks/rules/score-columns.ts';
 import { activeStatuses } from '../../resources/risks/schema.ts';
+import { firstModel, type Model } from '../../store/risk-model.ts';
 import { type TableName, tableNames, tables } from '../../store/tables.ts';
 
 /** A rule that the data must satisfy. `broken` selects a `label` for each row that does not. */
@@ -95,13 +96,17 @@ const issueRank = sql`
   || case priority when 'urgent' then '1' when 'high' then '2' when 'normal' then '3' else '4' end
   || coalesce(due_on, '9999-99-99') || raised_on || id`;
 const taskOrder = sql`coalesce(due_on, '9999-99-99') || id`;
-const derived = [
+const derived = (models: readonly Model[]) => [
   ...(['risks', 'past_risks'] as const).flatMap((table) =>
-    Object.entries(scoreExpressions).map(([column, expected]) => [table, column, expected] as const),
+    Object.entries(wrongScores(table, models)).map(([column, isWrong]) => ({ table, column, isWrong })),
   ),
-  ['issues', 'rank_key', issueRank],
-  ['tasks', 'due_key', taskOrder],
-] as const;
+  { table: 'issues', column: 'rank_key', isWrong: sql`rank_key is distinct from ${issueRank}` },
+  { table: 'tasks', column: 'due_key', isWrong: sql`due_key is distinct from ${taskOrder}` },
+];
+
+const isOffScale = ({ probability, impact }: Model = firstModel) =>
+  sql`(probability > ${probability.length} or residual_probability > ${probability.length}
+    or impact > ${impact.length} or residual_impact > ${impact.length})`;
 
 /** Rows below no root are in a cycle, or below one. `union` ends the recursion in any case. */
 const cycleRules = (
@@ -122,7 +127,8 @@ const cycleRules = (
       select below.id from below)`,
 }));
 
-export const rules: readonly Rule[] = [
+/** The rules, given all versions of the risk model. */
+export const rulesFor = (models: readonly Model[]): readonly Rule[] => [
   ...referenceRules,
   ...commentRules,
   ...projectRules,
@@ -146,11 +152,15 @@ export const rules: readonly Rule[] = [
       where ${sql.ref(`projects.${counter}`)} <> coalesce(found.counted, 0)`,
   })),
   ...keyRules,
-  ...derived.map(([table, column, expected]) => ({
+  {
+    area: 'ranks',
+    rule: 'the ratings of risks are on the scales of the risk model',
+    broken: sql`select key as label from risks where ${isOffScale(models.at(-1))}`,
+  },
+  ...derived(models).map(({ table, column, isWrong }) => ({
     area: 'ranks',
     rule: `${table}.${column} follows from the other columns`,
-    broken: sql<{ label: string }>`
-      select key as label from ${sql.table(table)} where ${sql.ref(column)} is distinct from ${expected}`,
+    broken: sql<{ label: string }>`select key as label from ${sql.table(table)} where ${isWrong}`,
   })),
   ...cycleRules,
   {

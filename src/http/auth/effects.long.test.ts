@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
 import { grants, type Scope, scopes } from '../../core/scopes.ts';
 import { type SubjectType, subjects } from '../../resources/events/schema.ts';
+import { presets } from '../../resources/risk-model/presets.ts';
 import { type ViewedList, viewScopes } from '../../resources/views/schema.ts';
 import { createTest } from '../../resources/webhooks/deliveries.ts';
 import { type TableName, tableNames } from '../../store/tables.ts';
@@ -256,6 +257,8 @@ async function createDataset(service: TestService, key: string) {
 type Ids = Partial<Record<'user_id' | 'group' | 'project_id' | 'risks' | 'issues' | 'view', string>>;
 type Request = { body?: unknown; query?: string; ids?: Ids };
 
+const fourByFour = presets.find(({ id }) => id === 'four_by_four')?.model;
+
 /** Operations other than GET that change nothing. */
 const changesNothing = new Set(['evaluateRisk']);
 
@@ -311,6 +314,7 @@ function requestsOf({ operationId, path, requestBody }: Operation, dataset: Data
     getRiskTrend: lists.slice(0, 3),
     listEvents: [{}, { query: `?project=${projectKey}` }],
     evaluateRisk: [{ body: { probability: 1, impact: 2 } }],
+    setRiskModel: [{ body: fourByFour }, { body: fourByFour, query: '?dry_run=true' }],
     createRisk: [{ body: { title: 'projectmark', owner_user_id: used } }],
     importRisks: [owner('namemark used'), owner('personmark.used@example.com'), owner('personmark-group')],
     updateRisk: [{ body: { title: `projectmark new` } }],
@@ -396,6 +400,7 @@ const areaOfTable: Partial<Record<TableName, Area>> = {
   projects: 'projects',
   risks: 'projects',
   past_risks: 'projects',
+  risk_models: 'projects',
   issues: 'projects',
   tasks: 'projects',
   comments: 'projects',
@@ -432,6 +437,7 @@ const tableOrder = [
   'people',
   'access',
   'keys',
+  'risk_models',
   'sessions',
   'groups',
   'memberships',

@@ -12,7 +12,8 @@ import { eventWebhooks } from './event-webhooks.ts';
 import { describeHeaders, shareComponents } from './openapi-components.ts';
 import { readOpenapiFile } from './openapi-file.ts';
 
-const tags = resources.map(({ tag }) => tag) as (readonly [string, string])[];
+// Some resources share a heading.
+const tags = [...new Set<readonly [string, string]>(resources.map(({ tag }) => tag))];
 // Before webhooks, which send them.
 tags.splice(-1, 0, ['events', 'A log of all changes, to follow.']);
 tags.push(['service', 'The service, and the key or person in use.']);

@@ -15,7 +15,7 @@ import {
 } from './parameters.ts';
 import { detectPreset, type PresetName, presetField, presetLabel } from './presets.ts';
 import { createSkippedCells, unnamed, whyNotStored } from './skipped.ts';
-import { choicesOf, valueReader } from './values.ts';
+import { choicesOf, ratingsOf, valueReader } from './values.ts';
 
 export type Columns = ReturnType<typeof createColumns>;
 
@@ -274,4 +274,5 @@ export function createColumns(importable: Importable, recognition: Recognition) 
 
 const noField = 'No field has this name.';
 
-const isRating = ({ column }: TableColumn) => column.is === 'field' && column.property.maximum === 5;
+const isRating = ({ column }: TableColumn) =>
+  column.is === 'field' && ratingsOf(column.property) !== undefined;

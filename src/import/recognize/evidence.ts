@@ -4,7 +4,7 @@ import type { Importable } from '../importable.ts';
 import { type Column, columnOf } from './catalogue.ts';
 import { addEvidence, type DateEvidence, type DateOrder, orderOf } from './dates.ts';
 import { addRating, type Scale, type ScaleEvidence, scaleOf } from './scales.ts';
-import { type Hints, normalizeWord } from './values.ts';
+import { type Hints, normalizeWord, ratingsOf } from './values.ts';
 
 /** A column of the table with its name. `hints` are read by its reader. */
 export type TableColumn = {
@@ -43,7 +43,8 @@ export function createEvidence(importable: Importable, table: TableColumn[]) {
         found.cells++;
         if (notation === 'date') addEvidence(found.dates, cell, line);
         else if (notation === 'rating') {
-          if (!entry.assigned.has(normalizeWord(String(cell)))) addRating(found.ratings, cell, line);
+          if (!entry.assigned.has(normalizeWord(String(cell))))
+            addRating(found.ratings, cell, line, highestRating(entry.column));
         } else if (notation === 'choice') found.matching += isChoice(entry.column, cell) ? 1 : 0;
         else if (notation === 'id') found.matching += isOwn(entry, ownId, String(cell)) ? 1 : 0;
         else found.matching += isInverted(String(cell)) ? 1 : 0;
@@ -64,7 +65,7 @@ export function createEvidence(importable: Importable, table: TableColumn[]) {
       for (const { entry, notation, dates, ratings, cells, matching } of watched) {
         if (notation === 'date') entry.hints.order = dateOrder ?? orderOf(dates, allDates, entry.name);
         else if (notation === 'rating') {
-          const scale = scaleFor(entry) ?? scaleOf(entry.name, ratings);
+          const scale = scaleFor(entry) ?? scaleOf(entry.name, ratings, highestRating(entry.column));
           if ('code' in scale) unclear.push(scale);
           else entry.hints.scale = scale;
         } else if (notation === 'name') hasInvertedNames = cells > 0 && matching === cells;
@@ -87,9 +88,12 @@ function notationOf(column: Column, personNames: readonly string[]): Notation | 
   if (column.is === 'identity') return 'id';
   if (column.is !== 'field') return undefined;
   if (column.property.format === 'date') return 'date';
-  if (column.property.maximum === 5) return 'rating';
+  if (ratingsOf(column.property) !== undefined) return 'rating';
   return personNames.includes(column.field) ? 'name' : undefined;
 }
+
+const highestRating = (column: Column) =>
+  (column.is === 'field' ? ratingsOf(column.property) : undefined) ?? 0;
 
 const isChoice = (column: Column, cell: unknown) =>
   column.is === 'field' && column.property.enum?.includes(column.read?.(cell)) === true;

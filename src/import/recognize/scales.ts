@@ -4,7 +4,8 @@ import { shortened } from '../../core/text.ts';
 /** The numbers that the ratings of a column can have, decimals included. Percentages are 0 to 100. */
 export type Scale = { min: 0 | 1; max: number };
 
-const fivePoints: Scale = { min: 1, max: 5 };
+/** The scale of the risk model itself. */
+const ownScale = (ratings: number): Scale => ({ min: 1, max: ratings });
 const percent: Scale = { min: 0, max: 100 };
 const fraction: Scale = { min: 0, max: 1 };
 
@@ -15,23 +16,24 @@ const isShare = ({ min, max }: Scale) => min === 0 && (max === 1 || max === 100)
 const maxLength = 100;
 
 /**
- * The rating from 1 to 5 of a number on another scale; undefined if the number is not on it. Each rating is a fifth of
- * the scale: up to 20 % is 1, above 80 % is 5. A scale from 1 has steps, which count by their middle.
+ * The rating of a number on another scale; undefined if the number is not on it. Each rating is an equal part of the scale:
+ * of five ratings, up to 20 % is 1, above 80 % is 5. A scale from 1 has steps, which count by their middle.
  */
-function ratingOf(number: number, { min, max }: Scale): number | undefined {
+function ratingOf(number: number, { min, max }: Scale, ratings: number): number | undefined {
   if (number < min || number > max) return undefined;
-  const fifths = (5 * (min === 0 ? number : number - 0.5)) / max;
+  const parts = (ratings * (min === 0 ? number : number - 0.5)) / max;
   // Binary fractions can be slightly above the number they stand for.
-  return Math.max(1, Math.ceil(Number(fifths.toPrecision(12))));
+  return Math.max(1, Math.ceil(Number(parts.toPrecision(12))));
 }
 
 /** Reads `4`, `4 - Likely`, `Likely (4)` and `70%` as a rating; other cells, and numbers off the scale, stay unchanged. */
-export function readRating(cell: unknown, scale: Scale = fivePoints): unknown {
+export function readRating(cell: unknown, ratings: number, scale: Scale = ownScale(ratings)): unknown {
   const found = numberIn(cell);
   if (!found) return cell;
-  if (found.isPercent) return (isShare(scale) ? ratingOf(found.number, percent) : undefined) ?? cell;
-  // The schema rejects decimals, and numbers that are not from 1 to 5.
-  return scale.min === 1 && scale.max === 5 ? found.number : (ratingOf(found.number, scale) ?? cell);
+  if (found.isPercent) return (isShare(scale) ? ratingOf(found.number, percent, ratings) : undefined) ?? cell;
+  // The schema rejects decimals, and numbers that are not on the scale.
+  if (scale.min === 1 && scale.max === ratings) return found.number;
+  return ratingOf(found.number, scale, ratings) ?? cell;
 }
 
 function numberIn(cell: unknown): { number: number; isPercent: boolean } | undefined {
@@ -69,7 +71,7 @@ function scaleFrom(min: string | undefined, max: string | undefined): Scale | un
   return scale.max > scale.min && scale.max <= 100 ? scale : undefined;
 }
 
-export const describeScale = (scale = fivePoints) =>
+export const describeScale = (ratings: number, scale = ownScale(ratings)) =>
   scale.max === 100 && scale.min === 0 ? 'percentages' : `numbers from ${scale.min} to ${scale.max}`;
 
 /** The first cell of each kind in a column. */
@@ -77,13 +79,13 @@ export type ScaleEvidence = { [kind in 'percent' | 'fraction' | 'point' | 'high'
 type Example = { text: string; line: number };
 
 /** Records what a cell reveals. The numbers 0 and 1 are on every scale. */
-export function addRating(evidence: ScaleEvidence, cell: unknown, line: number): void {
+export function addRating(evidence: ScaleEvidence, cell: unknown, line: number, ratings: number): void {
   const found = numberIn(cell);
   if (!found) return;
   const { number, isPercent } = found;
   const kind = isPercent
     ? 'percent'
-    : number > 5
+    : number > ratings
       ? 'high'
       : number > 1
         ? 'point'
@@ -97,7 +99,7 @@ export function addRating(evidence: ScaleEvidence, cell: unknown, line: number):
  * The scale of a column: the one in its name, or else the only one that all of its cells can be on. An error if there
  * is none, because any guess would rate risks wrongly.
  */
-export function scaleOf(name: string, found: ScaleEvidence): Scale | FieldError {
+export function scaleOf(name: string, found: ScaleEvidence, ratings: number): Scale | FieldError {
   const { percent: sign, fraction: part, point, high, unit } = found;
   const named = scaleIn(name);
   if (named && !isShare(named)) return sign ? unclear(name, sign, point ?? high ?? unit) : named;
@@ -107,7 +109,7 @@ export function scaleOf(name: string, found: ScaleEvidence): Scale | FieldError 
   const plain = point ?? high ?? part ?? unit;
   if (sign) return plain ? unclear(name, sign, plain) : percent;
   if (part) return (point ?? high) ? unclear(name, part, point ?? high) : fraction;
-  return high ? unclear(name, high, point ?? unit) : fivePoints;
+  return high ? unclear(name, high, point ?? unit) : ownScale(ratings);
 }
 
 function unclear(name: string, ...examples: (Example | undefined)[]): FieldError {

@@ -1,4 +1,5 @@
 import type { FieldError } from '../../core/errors.ts';
+import { maxRating } from '../../core/schemas.ts';
 import { fold, shortened } from '../../core/text.ts';
 import { cellReader, type Property } from '../../formats/cells.ts';
 import { type DateOrder, readDate } from './dates.ts';
@@ -12,7 +13,7 @@ export type Hints = {
   /** The time zone of the organization. */
   time_zone: string;
   order?: DateOrder | undefined;
-  /** The scale of ratings, from 1 to 5 unless the file shows another one. */
+  /** The scale of ratings, that of the risk model unless the file shows another one. */
   scale?: Scale | undefined;
 };
 
@@ -50,7 +51,8 @@ export function valueReader(
   { words = {}, interpret, assigned, hints, record }: ReaderOptions,
 ): (cell: unknown) => unknown {
   const read = cellReader(property);
-  const isRating = property.maximum === 5;
+  const ratings = ratingsOf(property);
+  const isRating = ratings !== undefined;
   const isDay = property.format === 'date';
   if (!isRating && !isDay && !property.enum && assigned.size === 0) return read;
   const choices = (property.enum ?? []).flatMap((choice) =>
@@ -75,7 +77,7 @@ export function valueReader(
       return read(target);
     }
     if (isDay) return typeof cell === 'string' ? readDate(text, hints.order, hints.time_zone) : read(cell);
-    const plain = isRating ? readRating(cell, hints.scale) : read(cell);
+    const plain = isRating ? readRating(cell, ratings, hints.scale) : read(cell);
     if (isRating ? typeof plain === 'number' : (property.enum?.includes(plain) ?? true)) {
       if (isRating && String(plain) !== text) record(text, plain);
       return plain;
@@ -91,10 +93,15 @@ export function valueReader(
 }
 
 /** The values that a field accepts, if it accepts only some. */
-export const choicesOf = ({ maximum, enum: choices }: Property): string[] | undefined =>
-  maximum === 5 ? ratings : choices?.filter((choice) => typeof choice === 'string');
+export function choicesOf(property: Property): string[] | undefined {
+  const ratings = ratingsOf(property);
+  if (ratings !== undefined) return Array.from({ length: ratings }, (_, i) => String(i + 1));
+  return property.enum?.filter((choice) => typeof choice === 'string');
+}
 
-const ratings = ['1', '2', '3', '4', '5'];
+/** The highest rating that a field can have; undefined if it has no ratings. */
+export const ratingsOf = ({ minimum, maximum }: Property): number | undefined =>
+  minimum === 1 && maximum !== undefined && maximum <= maxRating ? maximum : undefined;
 
 const noValue = Symbol('no value');
 
@@ -106,10 +113,11 @@ type ErrorCell = { property: Property; value: unknown; column: string; scale: Sc
 
 /** Adds to the error of a cell how to correct a file of another tool, which may have words or a scale of its own. */
 export function explainError(error: FieldError, { property, value, column, scale }: ErrorCell): FieldError {
-  if (property.maximum === 5) {
+  const ratings = ratingsOf(property);
+  if (ratings !== undefined) {
     const name = shortened(column);
     const detail =
-      `The column “${name}” is read as ${describeScale(scale)}, and as words such as “high”, and this is neither. Correct ` +
+      `The column “${name}” is read as ${describeScale(ratings, scale)}, and as words such as “high”, and this is neither. Correct ` +
       `it, assign the text with \`map_values\`, or name another scale, as in \`Impact (1-10)\` or \`scales=${name}=1-10\`.`;
     return { ...error, detail };
   }

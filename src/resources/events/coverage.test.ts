@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { onBothEngines, pluck } from '../../../test/service.ts';
+import { defaultModel } from '../risk-model/schema.ts';
 import type { Event } from './schema.ts';
 
 type Operations = Record<string, { operationId: string }>;
@@ -114,6 +115,7 @@ const requests: [operation: string, body: unknown, types: string[]][] = [
   ['rotateWebhook', undefined, ['webhook.rotated']],
   ['replayWebhook', { after: 0 }, ['webhook.replayed']],
   ['deleteWebhook', undefined, ['webhook.deleted']],
+  ['setRiskModel', { ...defaultModel, longest_acceptance_days: null }, ['risk_model.changed']],
 ];
 
 /** The names of ids in paths, by the end of the path of their collection. */

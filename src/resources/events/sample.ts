@@ -68,6 +68,7 @@ const sampleRisk = ({ now, today }: Change, baseUrl: string): Risk => ({
   checks: ['above_appetite'],
   closure_reason: null,
   lessons: null,
+  model_version: 1,
   web_url: `${baseUrl}/risks/APOLLO-R7`,
   version: 2,
   created_at: now,

@@ -91,7 +91,7 @@ export function issueRoutes(app: App): void {
     patch: IssuePatch,
     summaries: { create: 'Create an issue in a project', delete: 'Delete an issue that has no tasks' },
     updateErrors: ['invalid_transition'],
-    importable: issueImport,
+    importable: async () => issueImport,
     writes: issueWrites,
     listing: {
       summary: "List a project's issues in every status",

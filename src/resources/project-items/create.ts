@@ -7,7 +7,7 @@ import { setEventData } from '../../store/writes/events.ts';
 import { assigneeErrors } from '../personnel/queries.ts';
 import { type CountDelta, updateCounts } from '../projects/counts.ts';
 import { assertNotArchived, lockProject } from '../projects/lock.ts';
-import { type Item, type ItemWrites, validateItems } from './writes.ts';
+import { type Item, type ItemWrites, prepared, validateItems } from './writes.ts';
 
 /** Creates one item, or throws its problem. */
 export async function createItem<I extends Item, Input extends object, Patch>(
@@ -27,14 +27,15 @@ export async function createItem<I extends Item, Input extends object, Patch>(
  */
 export async function createItems<I extends Item, Input extends object, Patch>(
   db: Transaction<Tables>,
-  writes: ItemWrites<I, Input, Patch>,
+  kind: ItemWrites<I, Input, Patch>,
   projectRef: string,
   inputs: readonly Input[],
   change: Change,
 ): Promise<(Created | Problem)[]> {
-  const { target, subject, inputErrors = () => [] } = writes;
   const project = await lockProject(db, projectRef);
   assertNotArchived(project);
+  const writes = await prepared(db, kind);
+  const { target, subject, inputErrors = () => [] } = writes;
   const { id: project_id, key } = project;
   const counter = `${target.table}_created` as const;
   const deltas: { after: CountDelta }[] = [];

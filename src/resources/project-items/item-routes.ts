@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { Kysely } from 'kysely';
 import type { Static, TObject, TProperties, TSchema, TString } from 'typebox';
 import { keyLimited } from '../../core/errors.ts';
 import { Strict } from '../../core/schemas.ts';
@@ -9,6 +10,7 @@ import { importRoute } from '../../import/import-route.ts';
 import { AcrossProjectsQuery } from '../../import/schema.ts';
 import type { List } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
+import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import type { Listing, ParsedQuery } from '../list-route.ts';
 import { lockProjectFirst } from '../projects/lock.ts';
@@ -36,7 +38,8 @@ type ItemKind<
 > & {
   ref: TString;
   summaries: { create: string; delete: string };
-  importable: ItemImport;
+  /** How to import them, by the rules in force. */
+  importable(db: Kysely<Tables>): Promise<ItemImport>;
   writes: ItemWrites<Static<Resource> & Item, Static<Input>, Static<Patch>>;
   /** The list of one project's items. */
   listing: Omit<Listing<ItemParams, F>, 'row' | 'operationId' | 'list'> & {
@@ -91,7 +94,8 @@ export function projectItemRoutes<
     delete: (db, current, change) => deleteItem(db, writes, current as never, change),
     async importable({ params, database, moment }) {
       const { project_id } = params as { project_id: string };
-      return importable(await getProjectForWriting(database.db, project_id, moment), moment);
+      const itemImport = await importable(database.db);
+      return itemImport(await getProjectForWriting(database.db, project_id, moment), moment);
     },
   });
 
@@ -125,11 +129,11 @@ export function projectItemRoutes<
     summary: `Import ${tag} of several projects from a file`,
     tag,
     query: AcrossProjectsQuery,
-    importable({ query, moment, actor }) {
+    async importable({ query, moment, actor, database }) {
       const { create_projects = false } = query as AcrossProjectsQuery;
       // Rejected before the first row is written, not at the first row of a new project.
       if (create_projects && actor.project_ids !== null) throw keyLimited('It cannot create projects.');
-      return importAcrossProjects(importable, moment, create_projects);
+      return importAcrossProjects(await importable(database.db), moment, create_projects);
     },
   });
 

@@ -15,7 +15,7 @@ import { notBefore, updateReadRows } from '../../store/writes/rows.ts';
 import { assigneeErrors } from '../personnel/queries.ts';
 import { updateCounts } from '../projects/counts.ts';
 import { assertNotArchived, type LockedProject, lockProjects } from '../projects/lock.ts';
-import { type Item, type ItemWrites, type Reason, validateItems } from './writes.ts';
+import { type Item, type ItemWrites, prepared, type Reason, validateItems } from './writes.ts';
 
 /** An item as it was read, and the fields to set. */
 type Update<I, Patch> = { current: I; patch: Patch & { reason?: Reason } };
@@ -35,7 +35,7 @@ type Draft<I> = ItemChange<I> & { errors: FieldError[]; problem?: Problem };
 /** Updates items; returns the item or a problem for each update. A problem changes nothing of its item. */
 export async function updateItems<I extends Item, Input extends object, Patch extends object>(
   db: Transaction<Tables>,
-  kind: ItemWrites<I, Input, Patch>,
+  writes: ItemWrites<I, Input, Patch>,
   updates: readonly Update<I, Patch>[],
   requested: Change,
 ): Promise<(I | Problem)[]> {
@@ -44,6 +44,7 @@ export async function updateItems<I extends Item, Input extends object, Patch ex
   const projects = await lockProjects(db, [...project_ids]);
   // A project was deleted after its items were.
   if (projects.size < project_ids.size) throw new WriteConflict();
+  const kind = await prepared(db, writes);
   const drafts = updates.map((update) => draftOf(kind, update, projects, change));
   const changing = drafts.filter(({ differences }) => Object.keys(differences).length > 0);
   await addErrors(db, kind, changing, change);

@@ -28,6 +28,8 @@ export type Reason = string | null | undefined;
 
 /** How items of one kind are created, updated and deleted, one or many. */
 export type ItemWrites<I extends Item, Input, Patch> = {
+  /** Returns these writes by the rules in force. Called after the locks are taken, so that the rules cannot change. */
+  prepare?(db: Transaction<Tables>): Promise<ItemWrites<I, Input, Patch>>;
   target: typeof riskResource | typeof issueResource | typeof taskResource;
   subject: Subject;
   schema: TObject;
@@ -56,6 +58,12 @@ export type ItemWrites<I extends Item, Input, Patch> = {
   /** What may refer to the item, so that it cannot be deleted. */
   referrers?(id: string): Reference[];
 };
+
+/** The writes by the rules in force. */
+export const prepared = async <I extends Item, Input, Patch>(
+  db: Transaction<Tables>,
+  writes: ItemWrites<I, Input, Patch>,
+): Promise<ItemWrites<I, Input, Patch>> => (await writes.prepare?.(db)) ?? writes;
 
 /** Validates new items, or the new states of items, of one project. */
 export async function validateItems<I extends Item, Input extends object, Patch>(

@@ -2,6 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { daily, dayKey, type Moment } from '../../core/clock.ts';
 import {
   type FieldError,
+  fieldError,
   inUse,
   invalidBody,
   invalidParameter,
@@ -18,11 +19,13 @@ import { allOf, equals, hasText, isIn, since } from '../../lists/filters.ts';
 import { type List, memoizedList, type Order } from '../../lists/list.ts';
 import { byRelevance, hasWord, startsWith } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
+import { type Model, maxScoreOf, readRiskModel } from '../../store/risk-model.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change, Differences } from '../../store/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../store/writes/create-many.ts';
 import { setEventData, subjectOf } from '../../store/writes/events.ts';
 import { differencesBetween, recordChanges, recordDeleted } from '../../store/writes/history.ts';
+import { lockTables } from '../../store/writes/locks.ts';
 import { findReferrers, referenceErrors, rejectDuplicates } from '../../store/writes/references.ts';
 import { deleteRow, notBefore, updateRow } from '../../store/writes/rows.ts';
 import { periodErrors } from '../validation.ts';
@@ -120,14 +123,21 @@ export async function createProjects(
   inputs: readonly ProjectInput[],
   change: Change,
 ): Promise<(Created | Problem)[]> {
+  // A change of the risk model changes all projects: none is added meanwhile.
+  await lockTables(db, 'projects');
+  const model = await readRiskModel(db);
   const takenKeys = new Set(inputs.map(({ key }) => key));
   const options = {
     subject: projectSubject,
     target: projectResource,
-    errors: await validate(db, inputs),
+    errors: joined(
+      await validate(db, inputs),
+      inputs.map((input) => appetiteErrors(model, input)),
+    ),
     uniques: uniqueFields,
     label: ({ key, name }: ProjectInput) => key ?? generateKey(db, name, takenKeys),
-    row: ({ id, label: key }: Created, input: ProjectInput) => projectRow(id, { ...input, key }, change),
+    row: ({ id, label: key }: Created, { appetite = model.default_appetite, ...input }: ProjectInput) =>
+      projectRow(id, { ...input, appetite, key }, change),
   } as const;
   return createMany(db, inputs, options, change);
 }
@@ -144,6 +154,7 @@ export async function updateProject(
   const differences = differencesBetween(current, next, Object.keys(patch));
   if ('key' in differences) assertKeyUnused(locked);
   const [errors = []] = await validate(db, [next]);
+  if ('appetite' in differences) errors.push(...appetiteErrors(await readRiskModel(db), next));
   if (errors.length > 0) throw invalidBody(errors);
   await rejectDuplicates(db, projectResource, uniqueFields, current.id, next, differences);
   return changeProject(db, current, next, differences, { ...change, reason });
@@ -181,7 +192,11 @@ export async function deleteProject(
   await recordDeleted(db, projectSubject, id, current, change);
 }
 
-export const projectRow = (id: string, input: ProjectInput & { key: string }, { now }: Moment) => ({
+export const projectRow = (
+  id: string,
+  input: ProjectInput & { key: string; appetite: number },
+  { now }: Moment,
+) => ({
   id,
   ...storedFields(ProjectInput, input),
   archived_at: null,
@@ -248,7 +263,7 @@ export const projectSubject = subjectOf(projectResource, projectJson);
 
 const uniqueFields = [{ field: 'key' }, { field: 'external_id' }];
 
-async function changeProject(
+export async function changeProject(
   db: Transaction<Tables>,
   current: Project,
   next: Project,
@@ -270,4 +285,12 @@ async function changeProject(
 async function validate(db: Kysely<Tables>, inputs: readonly ProjectInput[]): Promise<FieldError[][]> {
   const errors = await referenceErrors(db, inputs, projectResource.references);
   return joined(errors, inputs.map(periodErrors));
+}
+
+/** No risk could be above it. */
+function appetiteErrors(model: Model, { appetite = 1 }: Pick<ProjectInput, 'appetite'>): FieldError[] {
+  const highest = maxScoreOf(model);
+  if (appetite <= highest) return [];
+  const detail = `The highest score of the risk model is ${highest}. Use an appetite from 1 to ${highest}.`;
+  return [fieldError('appetite', 'not_in_model', detail)];
 }

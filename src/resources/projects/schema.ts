@@ -22,6 +22,7 @@ import {
   Writable,
 } from '../../core/schemas.ts';
 import { columnsOf, describeResource, Folded, SortKey } from '../descriptor.ts';
+import { maxScore } from '../risk-model/schema.ts';
 
 const keyPattern = '[A-Z0-9]{2,10}';
 
@@ -40,9 +41,10 @@ const fields = {
   due_on: OrNull(Day()),
   appetite: Type.Integer({
     minimum: 1,
-    maximum: 25,
-    default: 12,
-    description: 'Risks with a score above this need attention.',
+    maximum: maxScore,
+    description:
+      'Risks with a score above this need attention. Default: the `default_appetite` of the risk model, which is 12 ' +
+      'unless it was changed.',
   }),
   acceptance: OneOf(['any', 'not_owner'], {
     default: 'any',

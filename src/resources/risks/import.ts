@@ -1,10 +1,17 @@
+import type { Kysely } from 'kysely';
+import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import type { Moment } from '../../core/clock.ts';
+import { Problem } from '../../core/errors.ts';
 import { fold } from '../../core/text.ts';
 import type { Importable, ItemProject, Resource } from '../../import/importable.ts';
+import { normalizeWord, type Words } from '../../import/recognize/values.ts';
+import { levelOf, type Model, readRiskModel } from '../../store/risk-model.ts';
+import type { Tables } from '../../store/tables.ts';
 import { importOf } from '../project-items/import.ts';
-import { riskWrites } from './queries.ts';
+import { riskWrites, writesBy } from './queries.ts';
 import { riskList } from './register.ts';
-import { levelOf, scoreOf } from './rules/scoring.ts';
+import { ratingColumns } from './rules/score-columns.ts';
+import { scoreOf } from './rules/scoring.ts';
 import { type Risk, RiskInput, RiskPatch } from './schema.ts';
 
 const words = {
@@ -13,22 +20,25 @@ const words = {
   high: 'high, h',
 };
 
-const probabilityWords = {
+const noRating = 'tbd, n a, na, not assessed, unknown, tbc';
+
+/** What other tools call the ratings of a scale of five. */
+const probabilityWords: Words = {
   1: 'rare, very low, vl, very unlikely, remote, improbable, highly unlikely, almost impossible',
   2: `unlikely, ${words.low}, seldom`,
   3: `possible, ${words.medium}, occasional, even chance, about even`,
   4: `likely, ${words.high}, probable, frequent`,
   5: 'almost certain, very high, vh, very likely, certain, highly likely, near certain, expected',
-  null: 'tbd, n a, na, not assessed, unknown, tbc',
+  null: noRating,
 };
 
-const impactWords = {
+const impactWords: Words = {
   1: 'negligible, very low, vl, insignificant, trivial, very minor',
   2: `minor, ${words.low}, marginal`,
   3: `${words.medium}, serious`,
   4: `major, ${words.high}, significant`,
   5: 'severe, very high, vh, catastrophic, critical, extreme, disastrous',
-  null: probabilityWords.null,
+  null: noRating,
 };
 
 const levelWords: Record<string, string> = {
@@ -38,17 +48,67 @@ const levelWords: Record<string, string> = {
   critical: 'critical, extreme, very high, severe, catastrophic',
 };
 
+/**
+ * The words for the ratings of a scale: those of the model, and of a scale of five also those of other tools. On another
+ * scale it is open what they mean, so `map_values` must say it.
+ */
+function wordsOf(scale: Model['impact'], usual: Words): Words {
+  const own = scale.map(({ word }) => normalizeWord(word));
+  const texts = scale.map((_, i) => {
+    const others = scale.length === 5 ? (usual[i + 1] ?? '').split(', ') : [];
+    return [...others.filter((text) => !own.includes(normalizeWord(text))), own[i]].join(', ');
+  });
+  return { ...Object.fromEntries(texts.map((text, i) => [i + 1, text])), null: noRating };
+}
+
 /** Compares the rating of a file, a number or a word, with the score of the row. */
-function compareRating({ probability, impact }: Resource, text: string): string | undefined {
+function compareRating(model: Model, { probability, impact }: Resource, text: string): string | undefined {
   if (typeof probability !== 'number' || typeof impact !== 'number') return undefined;
   const score = scoreOf(probability, impact);
-  const level = levelOf(score);
+  const level = levelOf(model, probability, impact);
+  if (level === null) return undefined;
   const [number] = /\d+/.exec(text) ?? [];
-  const word = Object.keys(levelWords).find((word) => levelWords[word]?.split(', ').includes(fold(text)));
-  if (number === undefined ? word === undefined || word === level : Number(number) === score)
+  const labelled = model.levels.find(({ label }) => fold(label) === fold(text))?.level;
+  const word =
+    labelled ?? Object.keys(levelWords).find((word) => levelWords[word]?.split(', ').includes(fold(text)));
+  if (labelled === level) return undefined;
+  if (number === undefined || labelled ? word === undefined || word === level : Number(number) === score)
     return undefined;
   return `The file contains “${text}”, but ${probability} × ${impact} is ${score}, which is ${level}.`;
 }
+
+/** Ratings of another model have another meaning, even if they are on the same scale. */
+function rejectOtherModel({ version }: Model, values: Resource, text: string): string | undefined {
+  if (text === String(version) || ratingColumns.every((field) => values[field] == null)) return undefined;
+  return (
+    `This row has ratings of version ${text} of the risk model, but version ${version} is in force. Export it again, or ` +
+    'leave out its ratings; if they are right as they are, remove the column `model_version`.'
+  );
+}
+
+/** The schema with the ratings of the model. */
+function ratedBy<S extends TObject>(schema: S, model: Model): S {
+  const limited = ratingColumns.map((field) => [
+    field,
+    Type.Optional({
+      ...((schema.properties as TProperties)[field] as TSchema),
+      maximum: model[field.endsWith('probability') ? 'probability' : 'impact'].length,
+    }),
+  ]);
+  return { ...schema, properties: { ...schema.properties, ...Object.fromEntries(limited) } };
+}
+
+/** The words of a file were read by this model, so its rows are not written by another one. */
+const writesOf = (model: Model): typeof riskWrites => ({
+  ...riskWrites,
+  async prepare(db) {
+    if ((await readRiskModel(db)).version === model.version) return writesBy(model);
+    throw new Problem(
+      'stale',
+      'The risk model was changed during the import. Check the ratings of the rows that are left, then import them.',
+    );
+  },
+});
 
 /** Other tools close risks without a reason and accept them without an end. */
 function completeStatus(patch: RiskPatch): RiskPatch {
@@ -58,13 +118,20 @@ function completeStatus(patch: RiskPatch): RiskPatch {
   return patch;
 }
 
-export const riskImport = (
+/** The import of risks with the ratings and the words of the risk model in force. */
+export async function riskImport(db: Kysely<Tables>) {
+  const model = await readRiskModel(db);
+  return (project: ItemProject, moment: Moment) => importBy(model, project, moment);
+}
+
+const importBy = (
+  model: Model,
   project: ItemProject,
   moment: Moment,
 ): Importable<Risk, typeof RiskInput, typeof RiskPatch> => ({
-  ...importOf(riskWrites, project),
-  input: RiskInput,
-  patch: RiskPatch,
+  ...importOf(writesOf(model), project),
+  input: ratedBy(RiskInput, model),
+  patch: ratedBy(RiskPatch, model),
   existing: riskList(
     { filters: { project: [project.id], status: ['all'] }, moment, as_of: undefined },
     'rank',
@@ -110,10 +177,10 @@ export const riskImport = (
       materialized: 'materialised, occurred, realized, realised, became issue, issue, triggered',
       closed: 'close, done, resolved, retired, expired, complete, completed, cancelled, mitigated',
     },
-    probability: probabilityWords,
-    residual_probability: probabilityWords,
-    impact: impactWords,
-    residual_impact: impactWords,
+    probability: wordsOf(model.probability, probabilityWords),
+    residual_probability: wordsOf(model.probability, probabilityWords),
+    impact: wordsOf(model.impact, impactWords),
+    residual_impact: wordsOf(model.impact, impactWords),
     strategy: {
       avoid: 'avoidance, eliminate, terminate, prevent',
       mitigate: 'mitigation, reduce, reduction, treat, control',
@@ -124,6 +191,12 @@ export const riskImport = (
     kind: { threat: 'risk, negative, downside', opportunity: 'positive, upside, benefit' },
   },
   textInstead: { strategy: 'response_plan' },
-  computed: { fields: ['score', 'level'], differs: compareRating },
+  computed: {
+    fields: ['score', 'level', 'model_version'],
+    differs: (values, field, text) =>
+      field === 'model_version' ? undefined : compareRating(model, values, text),
+    rejects: (values, field, text) =>
+      field === 'model_version' ? rejectOtherModel(model, values, text) : undefined,
+  },
   complete: completeStatus,
 });

@@ -1,9 +1,10 @@
 import { type Selectable, sql, type Transaction } from 'kysely';
-import type { Moment } from '../../core/clock.ts';
+import { daysLater, type Moment } from '../../core/clock.ts';
 import { fieldError, invalidBody } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { WriteConflict } from '../../database/application.ts';
 import { merged, newStamps, storedFields } from '../../database/sql/rows.ts';
+import { firstModel, type Model, readRiskModel } from '../../store/risk-model.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change, Differences } from '../../store/writes/change.ts';
 import { subjectOf } from '../../store/writes/events.ts';
@@ -22,7 +23,7 @@ import { assertTransition, ownerAndDateErrors } from '../validation.ts';
 import { riskJson, riskRows, withOwner } from './register.ts';
 import { approvalErrors, withApprover } from './rules/approval.ts';
 import { scoreColumns } from './rules/score-columns.ts';
-import { residualErrors, severityOf } from './rules/scoring.ts';
+import { ratingErrors, residualErrors, reviewDaysOf, severityOf } from './rules/scoring.ts';
 import { clearStaleRiskFields, riskStateErrors, riskTransitions } from './rules/transitions.ts';
 import { type MaterializeInput, Risk, RiskInput, type RiskPatch, riskResource } from './schema.ts';
 
@@ -34,45 +35,67 @@ export const riskSubject = subjectOf(
 
 export const getRisk = itemReader<Risk>(riskSubject);
 
-export const riskWrites: ItemWrites<Risk, RiskInput, RiskPatch> = {
-  target: riskResource,
-  subject: riskSubject,
-  schema: Risk,
-  get: getRisk,
-  row: riskRow,
-  itemErrors: ownerAndDateErrors,
-  inputErrors: (input) => residualErrors(input, input),
-  next(current, patch, reason, change, project) {
-    const cleared = clearStaleRiskFields(current, merged(current, patch));
-    const next = withApprover(current, cleared, change);
-    if (next.status === 'materialized' && current.status !== 'materialized') {
-      const detail = 'Use `POST …/risks/{id}/materialize` to turn a risk into an issue.';
-      throw invalidBody([fieldError('status', 'own_action', detail)]);
-    }
-    if (next.status !== current.status) assertTransition(riskTransitions, current, next.status);
-    const stateErrors = [
-      ...riskStateErrors(current, next, reason, change.today),
-      ...approvalErrors(current, next, project, change),
-    ];
-    if (stateErrors.length > 0) throw invalidBody(stateErrors);
-    return { next, errors: residualErrors(patch, next) };
-  },
-  archive: archiveVersions,
-  derivedColumns(current, next) {
-    const [before, after] = [scoreColumns(current), scoreColumns(next)];
-    const initial_score = initialScore(current, after.score);
-    return {
-      ...((before.rank_key !== after.rank_key || before.residual_score !== after.residual_score) && after),
-      ...(initial_score !== current.initial_score && { initial_score }),
-    };
-  },
-  derivedDifferences: scoreDifferences,
-  delta: riskDelta,
-  referrers: (id) => [
-    ['issues', sql`risk_id = ${id}`],
-    ['tasks', sql`risk_id = ${id}`],
-  ],
+type RiskWrites = ItemWrites<Risk, RiskInput, RiskPatch>;
+
+/** Written by the risk model that is in force in the transaction. */
+export const riskWrites: RiskWrites = {
+  ...writesBy(firstModel),
+  prepare: async (db) => writesBy(await readRiskModel(db)),
 };
+
+/** How risks are written by a version of the risk model. */
+export function writesBy(model: Model): RiskWrites {
+  return {
+    target: riskResource,
+    subject: riskSubject,
+    schema: Risk,
+    get: getRisk,
+    row: (identity, input, moment) => riskRow(identity, input, moment, model),
+    itemErrors: ownerAndDateErrors,
+    inputErrors: (input) => [...ratingErrors(model, input), ...residualErrors(input, input)],
+    next(current, patch, reason, change, project) {
+      const cleared = clearStaleRiskFields(current, withReview(model, current, patch, change));
+      const next = withApprover(current, cleared, change);
+      if (next.status === 'materialized' && current.status !== 'materialized') {
+        const detail = 'Use `POST …/risks/{id}/materialize` to turn a risk into an issue.';
+        throw invalidBody([fieldError('status', 'own_action', detail)]);
+      }
+      if (next.status !== current.status) assertTransition(riskTransitions, current, next.status);
+      const stateErrors = [
+        ...riskStateErrors(current, next, reason, change.today, model.longest_acceptance_days),
+        ...approvalErrors(current, next, project, change),
+      ];
+      if (stateErrors.length > 0) throw invalidBody(stateErrors);
+      return { next, errors: [...ratingErrors(model, patch), ...residualErrors(patch, next)] };
+    },
+    archive: archiveVersions,
+    derivedColumns(current, next) {
+      const [before, after] = [scoreColumns(model, current), scoreColumns(model, next)];
+      const initial_score = initialScore(current, after.score);
+      return {
+        ...((before.rank_key !== after.rank_key ||
+          before.residual_score !== after.residual_score ||
+          before.residual_level !== after.residual_level) &&
+          after),
+        ...(initial_score !== current.initial_score && { initial_score }),
+      };
+    },
+    derivedDifferences: (current, next) => scoreDifferences(model, current, next),
+    delta: riskDelta,
+    referrers: (id) => [
+      ['issues', sql`risk_id = ${id}`],
+      ['tasks', sql`risk_id = ${id}`],
+    ],
+  };
+}
+
+/** A patch that assesses a risk sets its next review, if the model says when that is and the patch does not. */
+function withReview(model: Model, current: Risk, patch: RiskPatch, { today }: Moment): Risk {
+  const next = merged(current, patch);
+  const isAssessed = next.probability !== current.probability || next.impact !== current.impact;
+  const days = isAssessed && !('review_on' in patch) ? reviewDaysOf(model, next) : null;
+  return days === null ? next : { ...next, review_on: daysLater(today, days) };
+}
 
 /** Creates an issue from a risk that has occurred, and sets the risk to `materialized` in the same transaction. */
 export async function materializeRisk(
@@ -83,6 +106,7 @@ export async function materializeRisk(
 ): Promise<{ risk: Risk; issue: Issue }> {
   await assertWritable(db, current.project_id);
   assertTransition(riskTransitions, current, 'materialized');
+  const model = await readRiskModel(db);
   const { title, description, owner_user_id, owner_group_id } = current;
   const { reason, ...overrides } = input;
   const issue = await createItem(
@@ -92,7 +116,7 @@ export async function materializeRisk(
     {
       title,
       description,
-      severity: severityOf(current.impact),
+      severity: severityOf(model, current.impact),
       owner_user_id,
       owner_group_id,
       raised_by_user_id: change.user_id,
@@ -106,9 +130,20 @@ export async function materializeRisk(
   return { risk, issue };
 }
 
-export function riskRow(identity: ItemIdentity, input: RiskInput, { now, today }: Moment) {
-  const fields = { ...identity, ...storedFields(RiskInput, input), raised_on: input.raised_on ?? today };
-  const scores = scoreColumns(fields);
+export function riskRow(
+  identity: ItemIdentity,
+  input: RiskInput,
+  { now, today }: Moment,
+  model: Model = firstModel,
+) {
+  const days = 'review_on' in input ? null : reviewDaysOf(model, input);
+  const fields = {
+    ...identity,
+    ...storedFields(RiskInput, input),
+    raised_on: input.raised_on ?? today,
+    ...(days !== null && { review_on: daysLater(today, days) }),
+  };
+  const scores = scoreColumns(model, fields);
   return {
     ...fields,
     ...scores,
@@ -134,7 +169,8 @@ export async function changeRisk(
   const differences = differencesBetween(current, next, Object.keys(Risk.properties));
   if (Object.keys(differences).length === 0) return current;
   const one = { current, next, differences, reason, ...(type && { type }) };
-  return (await saveItems(db, riskWrites, [one], change)).get(current.id) ?? current;
+  const writes = writesBy(await readRiskModel(db));
+  return (await saveItems(db, writes, [one], change)).get(current.id) ?? current;
 }
 
 /** A risk that becomes unassessed loses its initial score, so that undoing a mistaken assessment leaves no trace of it. */
@@ -142,8 +178,8 @@ const initialScore = ({ initial_score }: Risk, score: number | null) =>
   score === null ? null : (initial_score ?? score);
 
 /** The changes of the scores and levels, which follow from the ratings. */
-function scoreDifferences(current: Risk, next: Risk): Differences {
-  const { rank_key, ...scores } = scoreColumns(next);
+function scoreDifferences(model: Model, current: Risk, next: Risk): Differences {
+  const { rank_key, ...scores } = scoreColumns(model, next);
   const after = { ...scores, initial_score: initialScore(current, scores.score) };
   return differencesBetween(current, after, Object.keys(after));
 }

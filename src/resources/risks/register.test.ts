@@ -79,10 +79,12 @@ onBothEngines('the register', (start) => {
       medium: 1,
       high: 1,
       critical: 1,
+      very_low: 0,
       unassessed: 0,
       sum: 51,
-      sum_by_level: { low: 1, medium: 9, high: 16, critical: 25 },
+      sum_by_level: { very_low: 0, low: 1, medium: 9, high: 16, critical: 25 },
       average: 12.75,
+      model_version: 1,
     });
     const weeks = await get('/v1/risks/trend?from=2026-11-01&to=2026-11-15&interval=week');
     assert.deepEqual(pluck(weeks.data, 'day'), ['2026-11-01', '2026-11-08', '2026-11-15']);
@@ -205,7 +207,12 @@ onBothEngines('the register', (start) => {
     assert.deepEqual(model.transitions.risks.accepted, ['open', 'mitigating', 'materialized', 'closed']);
     assert.deepEqual(model.transitions.issues.resolved, ['closed', 'in_progress']);
     assert.equal(model.probability.length, 5);
-    assert.deepEqual(model.levels[3], { level: 'critical', from: 20, to: 25 });
+    assert.deepEqual(pluck(model.levels, 'level', 'from', 'to'), [
+      ['low', 1, 5],
+      ['medium', 6, 11],
+      ['high', 12, 19],
+      ['critical', 20, 25],
+    ]);
 
     const evaluate = (probability: number, impact: number) =>
       service.post('/v1/risks/evaluate', reader, { probability, impact });

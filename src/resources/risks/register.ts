@@ -26,6 +26,7 @@ import {
 import { type List, memoizedList, type Order, type RowsQuery, type Walk } from '../../lists/list.ts';
 import { byKey, byText, twoDigits } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
+import { modelVersion } from '../../store/risk-model.ts';
 import type { TableName, Tables } from '../../store/tables.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import {
@@ -41,9 +42,9 @@ import {
 } from '../project-items/order.ts';
 import { joinOwner } from '../project-items/people.ts';
 import { type AcrossProjects, isArchived, projectConditions } from '../projects/queries.ts';
+import { maxScore } from '../risk-model/schema.ts';
 import { checkConditions, checksOfRisk } from './rules/checks.ts';
-import { isUnassessed, maxScore, scoresBetween } from './rules/ranking.ts';
-import { rejectImpossibleScores } from './rules/scoring.ts';
+import { isUnassessed, scoresBetween } from './rules/ranking.ts';
 import {
   activeStatuses,
   type projectRiskFilters,
@@ -114,7 +115,7 @@ export function riskList(register: Register, sort: string, movement?: Movement):
           };
     return {
       schema: movement ? RankedRisk : UnmovedRisk,
-      json: riskJson(momentOfRegister(register), movement?.fields),
+      json: riskJson(momentOfRegister(register), movement?.fields, endOfRegister(register)),
       reads: as_of || movement ? riskTables : currentRiskTables,
       ranked: sort === 'rank',
       isIndexed: isIndexed(register, sort) && !movement,
@@ -139,6 +140,7 @@ const currentRiskTables: readonly TableName[] = [
   'memberships',
   'issues',
   'tasks',
+  'risk_models',
 ];
 
 /** The tables that a register depends on, including those of past days. */
@@ -208,7 +210,11 @@ export const endOfRegister = ({ as_of, moment }: Register) => as_of && endOf(as_
 export const momentOfRegister = ({ moment, as_of }: Register): Moment =>
   as_of && as_of < moment.today ? { ...moment, now: endOf(as_of, moment), today: as_of } : moment;
 
-export const riskJson = (moment: Moment, more: Record<string, Expression<unknown>> = {}) =>
+export const riskJson = (
+  moment: Moment,
+  more: Record<string, Expression<unknown>> = {},
+  end: string | undefined = undefined,
+) =>
   rowAsJson('movement' in more ? MovedRisk : Risk, 'risks', {
     project_key: sql.ref('projects.key'),
     project_name: sql.ref('projects.name'),
@@ -219,6 +225,7 @@ export const riskJson = (moment: Moment, more: Record<string, Expression<unknown
     tasks_total: sql`(select count(*) from tasks where tasks.risk_id = risks.id)`,
     tasks_done: sql`(select count(*) from tasks where tasks.risk_id = risks.id and tasks.status = 'done')`,
     checks: checksOfRisk(moment),
+    model_version: modelVersion(end),
     web_url: consoleUrl('/risks/', sql.ref('risks.key')),
     ...more,
   });
@@ -251,7 +258,6 @@ export const registerRows = (db: Kysely<Tables>, register: Register) =>
 export function riskConditions(register: Register, active: Expression<unknown> = sql.ref('risks.active')) {
   const { filters, as_of } = register;
   const moment = momentOfRegister(register);
-  rejectImpossibleScores(filters);
   if (as_of && as_of > register.moment.today) {
     throw invalidParameter('as_of', '`as_of` is in the future. Use today or an earlier day.');
   }

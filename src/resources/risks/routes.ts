@@ -6,11 +6,11 @@ import { Day, optional, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
 import { created, sendIdempotent } from '../../http/request/idempotency.ts';
 import { assertIfMatch } from '../../http/response/etag.ts';
-import { sendWithContentEtag } from '../../http/response/resource.ts';
 import { actionErrors } from '../../http/route-errors.ts';
 import type { Filters } from '../../lists/query.ts';
 import { SummaryOf } from '../../lists/schema.ts';
 import { sendSummary } from '../../lists/send-list.ts';
+import { readRiskModel, readRiskModels } from '../../store/risk-model.ts';
 import { resolveFilters } from '../filters.ts';
 import { firstDayOfHistory, rejectBefore } from '../history/start.ts';
 import { Issue } from '../issues/schema.ts';
@@ -34,15 +34,8 @@ import {
   riskOrders,
   riskTables,
 } from './register.ts';
-import {
-  EvaluateInput,
-  Evaluation,
-  ExplainedRisk,
-  evaluateRisk,
-  explainRisk,
-  RiskModel,
-  riskModel,
-} from './rules/model.ts';
+import { EvaluateInput, Evaluation, ExplainedRisk, evaluateRisk, explainRisk } from './rules/model.ts';
+import { hasScoreFilters, rejectImpossibleScores } from './rules/scoring.ts';
 import {
   historicalFilters,
   MaterializeInput,
@@ -124,7 +117,7 @@ export function riskRoutes(app: App): void {
       config: { access: 'projects.read' },
       schema: {
         operationId: 'getRiskHeatmap',
-        summary: 'Count risks in 25 cells of probability and impact',
+        summary: 'Count risks in each cell of probability and impact',
         tags: ['risks'],
         querystring: Strict(optional({ ...riskFilters, as_of: historicalFilters.as_of })),
         response: { 200: SummaryOf(RiskHeatmap) },
@@ -159,26 +152,13 @@ export function riskRoutes(app: App): void {
       const usual = daysLater(to, -90);
       const period = { from: from ?? (first !== null && usual < first ? first : usual), to, interval };
       const isIncluded = includedSince(period.from, moment);
+      await rejectImpossible(request, filters, period.from);
       const register = { filters: await resolveFilters(request, filters, isIncluded), moment };
       const shown = { ...query, ...period };
       return sendSummary(request, reply, { reads: riskTables, filters: shown }, ({ db }) =>
         getRiskTrend(db, register, period),
       );
     },
-  );
-
-  app.get(
-    '/v1/risk-model',
-    {
-      config: { access: 'projects.read' },
-      schema: {
-        operationId: 'getRiskModel',
-        summary: 'Get the scoring rules and status transitions',
-        tags: ['risks'],
-        response: { 200: RiskModel },
-      },
-    },
-    async (request, reply) => sendWithContentEtag(request, reply, riskModel),
   );
 
   app.post(
@@ -290,6 +270,7 @@ async function parseRegister(
     );
   }
   if (as_of ?? since) rejectBefore(await firstDayOfHistory(request), { as_of, since });
+  await rejectImpossible(request, filters, as_of);
   return {
     register: {
       filters: await resolveFilters(request, filters, includesProject(as_of, moment)),
@@ -298,4 +279,14 @@ async function parseRegister(
     },
     ...(since !== undefined && { since }),
   };
+}
+
+/** A register of the past may have been rated by any model. */
+async function rejectImpossible(
+  { database: { db } }: FastifyRequest,
+  filters: RiskFilters,
+  since: string | undefined,
+): Promise<void> {
+  if (!hasScoreFilters(filters)) return;
+  rejectImpossibleScores(filters, since === undefined ? [await readRiskModel(db)] : await readRiskModels(db));
 }

@@ -30,14 +30,7 @@ import {
   ownerState,
 } from '../project-items/schema.ts';
 import { acrossProjects } from '../projects/schema.ts';
-
-/** The score range of each level. The database generates levels from the same bounds; a test compares the two. */
-export const levels = [
-  { level: 'low', from: 1, to: 5 },
-  { level: 'medium', from: 6, to: 11 },
-  { level: 'high', from: 12, to: 19 },
-  { level: 'critical', from: 20, to: 25 },
-] as const;
+import { type LevelId, levels, maxScore, riskTag } from '../risk-model/schema.ts';
 
 /** Names of the checks that flag risks for attention. */
 export const checks = [
@@ -57,9 +50,9 @@ export const activeStatuses = ['open', 'mitigating', 'monitoring', 'accepted'] a
 export const riskStatuses = [...activeStatuses, 'materialized', 'closed'] as const;
 
 export const Score = OrNull(
-  Type.Integer({ minimum: 1, maximum: 25, description: 'Probability × impact; null if not assessed.' }),
+  Type.Integer({ minimum: 1, maximum: maxScore, description: 'Probability × impact; null if not assessed.' }),
 );
-export const Level = OrNull(OneOf(levels.map(({ level }) => level)));
+export const Level = OrNull(OneOf(levels, { description: 'As the risk model says; null if not assessed.' }));
 
 const Strategy = OneOf([
   'avoid',
@@ -78,8 +71,16 @@ const fields = {
   description: OrNull(Text()),
   kind: OneOf(['threat', 'opportunity'], { default: 'threat' }),
   category: OrNull(Line({ examples: ['supply'] })),
-  probability: OrNull(Rating({ description: '1 (rare) to 5 (almost certain); null if not assessed.' })),
-  impact: OrNull(Rating({ description: '1 (negligible) to 5 (severe); null if not assessed.' })),
+  probability: OrNull(
+    Rating({
+      description: 'From 1 to the highest rating of the risk model, by default 5; null if not assessed.',
+    }),
+  ),
+  impact: OrNull(
+    Rating({
+      description: 'From 1 to the highest rating of the risk model, by default 5; null if not assessed.',
+    }),
+  ),
   residual_probability: OrNull(Rating({ description: 'Probability after the response.' })),
   residual_impact: OrNull(Rating({ description: 'Impact after the response.' })),
   strategy: OrNull(Strategy),
@@ -120,7 +121,7 @@ export const Risk = Strict(
     initial_score: OrNull(
       Type.Integer({
         minimum: 1,
-        maximum: 25,
+        maximum: maxScore,
         description:
           'The score of the first assessment. Null if not assessed; the next assessment sets it again.',
       }),
@@ -137,6 +138,10 @@ export const Risk = Strict(
     checks: Type.Array(OneOf(checks), { description: 'Checks that flag this risk.' }),
     closure_reason: OrNull(Text()),
     lessons: OrNull(Text()),
+    model_version: Type.Integer({
+      minimum: 1,
+      description: 'The version of the risk model that the ratings belong to.',
+    }),
     web_url: WebUrl('risk', '/risks/APOLLO-R7'),
     ...stamps,
   },
@@ -181,7 +186,7 @@ export const MaterializeInput = Strict(
     title: Line({ description: 'Default: the title of the risk.' }),
     description: OrNull(Text()),
     severity: OneOf(['critical', 'high', 'medium', 'low'], {
-      description: 'Default: from the impact (5 critical, 4 high, 3 medium, 1 or 2 low).',
+      description: 'Default: from the impact (by default 5 critical, 4 high, 3 medium, 1 or 2 low).',
     }),
     priority: OneOf(['urgent', 'high', 'normal', 'low']),
     assignee_user_id: OrNull(Id('person')),
@@ -231,9 +236,9 @@ const statusFilter = (defaultStatus: string) =>
 /** Filters for the risks of one project. */
 export const projectRiskFilters = {
   status: statusFilter('all'),
-  level: ManyOf(OneOf(levels.map(({ level }) => level))),
-  min_score: Type.Integer({ minimum: 1, maximum: 25 }),
-  max_score: Type.Integer({ minimum: 1, maximum: 25 }),
+  level: ManyOf(OneOf(levels)),
+  min_score: Type.Integer({ minimum: 1, maximum: maxScore }),
+  max_score: Type.Integer({ minimum: 1, maximum: maxScore }),
   probability: ManyOf(Rating()),
   impact: ManyOf(Rating()),
   kind: ManyOf(fields.kind),
@@ -270,10 +275,18 @@ export const riskResource = describeResource({
   table: 'risks',
   id: 'id',
   label: 'key',
-  tag: ['risks', 'The risk register: one ranking across all projects, and the risks of each project.'],
+  tag: riskTag,
   columns: columnsOf(
     Risk,
-    [...computedFields.item, ...computedFields.owner, 'issue_ids', 'tasks_total', 'tasks_done', 'checks'],
+    [
+      ...computedFields.item,
+      ...computedFields.owner,
+      'issue_ids',
+      'tasks_total',
+      'tasks_done',
+      'checks',
+      'model_version',
+    ],
     // For `rank_key` see `rules/ranking.ts`.
     { search_folded: Folded, rank_key: SortKey },
   ),
@@ -315,4 +328,4 @@ export const riskResource = describeResource({
   },
 });
 
-const rankOf = (level: unknown) => ['low', 'medium', 'high', 'critical'].indexOf(String(level));
+const rankOf = (level: unknown) => levels.indexOf(level as LevelId);

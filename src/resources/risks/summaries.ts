@@ -4,6 +4,7 @@ import type { Moment } from '../../core/clock.ts';
 import { Count, Id, Line, OneOf, OrNull, Rating, Strict } from '../../core/schemas.ts';
 import { jsonItems } from '../../database/sql/functions.ts';
 import { isInactive } from '../../lists/filters.ts';
+import { type Model, readRiskModel, readRiskModelBefore } from '../../store/risk-model.ts';
 import type { Tables } from '../../store/tables.ts';
 import {
   type LargestGroups,
@@ -19,8 +20,10 @@ import type { Countable } from '../project-items/counts/project-counts.ts';
 import { boundArrays } from '../project-items/counts/summary-size.ts';
 import { ignoresStatusIndex, isNarrow } from '../project-items/order.ts';
 import { Rest } from '../project-items/schema.ts';
+import { type LevelId, levels, maxScore, minRatings } from '../risk-model/schema.ts';
 import { scannedParts, scannedRows } from './counted-rows.ts';
 import {
+  endOfRegister,
   isDefault,
   momentOfRegister,
   type Register,
@@ -30,14 +33,13 @@ import {
 } from './register.ts';
 import { type Check, checkConditions } from './rules/checks.ts';
 import { afterAllIds, cellPrefix, cellPrefixOf } from './rules/ranking.ts';
-import { levelOf, scoreOf } from './rules/scoring.ts';
-import { checks, Level, levels, riskStatuses } from './schema.ts';
+import { checks, Level, riskStatuses } from './schema.ts';
 
 export const RiskSummary = Strict(
   {
     total: Count,
     unassessed: Count,
-    by_level: Type.Array(Strict({ level: OneOf(levels.map(({ level }) => level)), count: Count })),
+    by_level: Type.Array(Strict({ level: OneOf(levels), count: Count })),
     by_status: Type.Array(Strict({ status: OneOf(riskStatuses), count: Count })),
     by_category: Type.Array(Strict({ category: OrNull(Line()), count: Count })),
     by_category_rest: Rest,
@@ -68,7 +70,7 @@ export const RiskHeatmap = Type.Array(
     count: Count,
     top: Type.Array(Id('risk'), { description: 'The first three by rank.' }),
   }),
-  { $id: 'RiskHeatmap', minItems: 25, maxItems: 25 },
+  { $id: 'RiskHeatmap', minItems: minRatings ** 2, maxItems: maxScore },
 );
 export type RiskHeatmap = Static<typeof RiskHeatmap>;
 
@@ -82,6 +84,7 @@ export async function summarizeRisks(
   const { db } = snapshot;
   const { numbers, projects, owners, categories } =
     (await sumKept(snapshot, register, top)) ?? (await countRisks(db, register, top));
+  const model = await modelOf(db, register);
   const keys = await readProjectNames(db, projects.shown);
   const names = await readOwnerNames(db, owners.shown);
   const arrays = boundArrays(shownFilters, {
@@ -95,7 +98,11 @@ export async function summarizeRisks(
   return {
     total: numbers.total,
     unassessed: numbers.unassessed,
-    by_level: [...levels].reverse().map(({ level }) => ({ level, count: numbers[level] })),
+    // `very_low` only if the model has it, or had it on that day.
+    by_level: levels
+      .toReversed()
+      .map((level) => ({ level, count: numbers[level] }))
+      .filter(({ level, count }) => count > 0 || model.levels.some((one) => one.level === level)),
     by_status: riskStatuses
       .map((status) => ({ status, count: numbers[status] }))
       .filter(({ count }) => count > 0)
@@ -110,7 +117,7 @@ export async function summarizeRisks(
   };
 }
 
-type KnownValue = 'total' | (typeof levels)[number]['level'] | (typeof riskStatuses)[number] | Check;
+type KnownValue = 'total' | LevelId | (typeof riskStatuses)[number] | Check;
 
 type RiskCounts = {
   numbers: Record<KnownValue, number>;
@@ -126,7 +133,7 @@ function countedConditions(
 ): Record<string, RawBuilder<boolean>> {
   const { owner_inactive, ...conditions } = checkConditions(moment, { appetite });
   return {
-    ...Object.fromEntries(levels.map(({ level }) => [level, sql<boolean>`risks.level = ${sql.lit(level)}`])),
+    ...Object.fromEntries(levels.map((level) => [level, sql<boolean>`risks.level = ${sql.lit(level)}`])),
     ...Object.fromEntries(
       riskStatuses.map((status) => [status, sql<boolean>`risks.status = ${sql.lit(status)}`]),
     ),
@@ -236,33 +243,48 @@ async function countRisks(db: Kysely<Tables>, register: Register, top: number): 
   return namedCounts(sums, Object.keys(conditions));
 }
 
-/** Counts the risks in each of the 25 cells of probability and impact, with the top risks of each cell. */
+/** The model that the ratings of a register belong to. */
+const modelOf = (db: Kysely<Tables>, register: Register): Promise<Model> => {
+  const end = endOfRegister(register);
+  return end === undefined ? readRiskModel(db) : readRiskModelBefore(db, end);
+};
+
+/** Counts the risks in each cell of probability and impact, with the top risks of each cell. */
 export async function getRiskHeatmap(db: Kysely<Tables>, register: Register): Promise<RiskHeatmap> {
-  const counts = await countCells(db, register);
+  const cells = cellsOf(await modelOf(db, register));
+  const counts = await countCells(db, register, cells);
   const { filters, as_of } = register;
   const isSorted = as_of || filters.check || sum([...counts.values()]) <= maxRowsToSort;
   const few = isSorted ? await topOfCells(db, register) : undefined;
   const heatmap: RiskHeatmap = [];
-  for (const { probability, impact, score, prefix } of cells) {
+  for (const { probability, impact, level, prefix } of cells) {
     const count = counts.get(prefix) ?? 0;
     const top = count === 0 ? [] : (few?.get(prefix) ?? (await topOfCell(db, register, prefix)));
-    heatmap.push({ probability, impact, level: levelOf(score), count, top });
+    heatmap.push({ probability, impact, level, count, top });
   }
   return heatmap;
 }
 
-/** The cells of the heat map, row by row. */
-export const cells = [5, 4, 3, 2, 1].flatMap((probability) =>
-  [1, 2, 3, 4, 5].map((impact) => ({
-    probability,
-    impact,
-    score: scoreOf(probability, impact) as number,
-    prefix: cellPrefix(probability, impact),
-  })),
-);
+type Cell = { probability: number; impact: number; level: LevelId; score: number; prefix: string };
+
+/** The cells of the heat map, row by row, the highest probability first. */
+export const cellsOf = ({ cells }: Model): Cell[] =>
+  cells
+    .map(({ probability, impact, level }) => ({
+      probability,
+      impact,
+      level,
+      score: probability * impact,
+      prefix: cellPrefix(probability, impact),
+    }))
+    .sort((a, b) => b.probability - a.probability || a.impact - b.impact);
 
 /** Counts the risks by the prefix of their cell. */
-async function countCells(db: Kysely<Tables>, register: Register): Promise<Map<string, number>> {
+async function countCells(
+  db: Kysely<Tables>,
+  register: Register,
+  cells: readonly Cell[],
+): Promise<Map<string, number>> {
   if (isDefault(register))
     return countPrefixes(
       db,

@@ -30,7 +30,7 @@ export function taskRoutes(app: App): void {
     input: TaskInput,
     patch: TaskPatch,
     summaries: { create: 'Create a task in a project', delete: 'Delete a task' },
-    importable: taskImport,
+    importable: async () => taskImport,
     writes: taskWrites,
     listing: {
       summary: "List a project's tasks in every status, by due date",

@@ -9,7 +9,14 @@ import { type EventType, type SubjectType, subjects } from '../../resources/even
 import type { ResourceTable, Tables } from '../tables.ts';
 import type { Differences } from './change.ts';
 import { chunk, insertRows } from './rows.ts';
-import { type ChangeTracker, type EventData, type PendingEvent, type Subject, trackerOf } from './tracker.ts';
+import {
+  type ChangeTracker,
+  type EventData,
+  type EventsOfMany,
+  type PendingEvent,
+  type Subject,
+  trackerOf,
+} from './tracker.ts';
 
 export type { Subject } from './tracker.ts';
 
@@ -37,6 +44,11 @@ export function subjectOf(
 export const addEvent = (db: Transaction<Tables>, event: PendingEvent): void =>
   void trackerOf(db)?.events.push(event);
 
+/** Adds events that statements insert, for a change of more resources than can be in memory. */
+export const addEventsOfMany = (db: Transaction<Tables>, events: EventsOfMany): void => {
+  if (events.count > 0) trackerOf(db)?.eventsOfMany.push(events);
+};
+
 /**
  * Gives the last event of a resource the state that was read after the change, so that the database does not build it
  * again. Returns the resource.
@@ -62,9 +74,10 @@ export async function appendEvents<T>(
   const result = await work(db);
   const tracker = trackerOf(db);
   const events = mergeBySubject(tracker?.events.splice(0) ?? []);
-  const last = events.at(-1);
+  const ofMany = tracker?.eventsOfMany.splice(0) ?? [];
+  const last = events.at(-1) ?? ofMany.at(-1);
   if (!tracker || !last) return result;
-  const count = events.length;
+  const count = ofMany.reduce((sum, { count }) => sum + count, events.length);
   // Numbers start from the time in microseconds, so that gaps tell nothing about events that a key cannot see.
   const floor = Date.parse(last.change.now) * 1000;
   if (hasSingleWriter(db)) {
@@ -72,8 +85,21 @@ export async function appendEvents<T>(
     const first = Math.max(tracker.sequence, floor) + 1;
     tracker.sequence = first + count - 1;
     await numberEvents(db, tracker, events, first, last.change);
-  } else if (count === 1 && isKnown(last)) {
-    await insertNext.send(db, { ...rowOf(last), ...knownColumns(last), floor, count });
+    await insertOfMany(db, ofMany, first + events.length);
+  } else if (ofMany.length > 0) {
+    // These events would take as long to renumber as to insert, so other writers wait for the insert instead.
+    const [reserved] = (await reserve(db, { floor, count })).rows;
+    const first = Number(reserved?.version) - count + 1;
+    await numberEvents(db, tracker, events, first, last.change);
+    await insertRows(db, 'events', tracker.rows.splice(0));
+    await insertOfMany(db, ofMany, first + events.length);
+  } else if (count === 1 && isKnown(last as PendingEvent)) {
+    await insertNext.send(db, {
+      ...rowOf(last as PendingEvent),
+      ...knownColumns(last as PendingEvent),
+      floor,
+      count,
+    });
   } else {
     // Numbers that no other transaction uses. Other writers wait only while the events get their final ones.
     const first = -Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
@@ -151,6 +177,16 @@ const reserveSequence = (db: QueryCreator<Tables>) =>
     })
     .where('table_name', '=', 'events')
     .returning(['version', wakeFollowers().as('woken')]);
+
+const reserve = statement<{ version: number }>(reserveSequence);
+
+async function insertOfMany(db: Transaction<Tables>, all: readonly EventsOfMany[], first: number) {
+  let next = first;
+  for (const { count, insert } of all) {
+    await insert(db, next);
+    next += count;
+  }
+}
 
 /** Gives inserted events the next sequence numbers, in the same order. */
 const renumberEvents = statement((db) =>

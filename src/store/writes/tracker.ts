@@ -8,6 +8,7 @@ import {
   type RawBuilder,
   type SelectQueryBuilder,
   TableNode,
+  type Transaction,
   UpdateQueryNode,
 } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
@@ -46,11 +47,20 @@ export type PendingEvent = {
 /** A resource, as its GET returns it. */
 export type EventData = { version: number; key?: string; project_id?: string };
 
+/** Events of many resources, which one or a few statements insert. */
+export type EventsOfMany = {
+  count: number;
+  change: Change;
+  /** Inserts the events with the sequence numbers from `first` on. */
+  insert(db: Transaction<Tables>, first: number): Promise<void>;
+};
+
 /** What a transaction has changed. A plugin, because a transaction hands its plugins on. */
 export class ChangeTracker implements StatefulPlugin {
   readonly tables = new Set<TableName>();
   /** Events without a sequence number. */
   readonly events: PendingEvent[] = [];
+  readonly eventsOfMany: EventsOfMany[] = [];
   /** The last sequence number that was given, where no other transaction can take numbers meanwhile. */
   sequence: number | undefined;
   /** Events with a number that are not inserted yet. */
@@ -58,9 +68,10 @@ export class ChangeTracker implements StatefulPlugin {
 
   /** Returns a function that drops the events added since, when a part of the transaction is rolled back. */
   mark(): () => void {
-    const [events, rows] = [this.events.length, this.rows.length];
+    const [events, ofMany, rows] = [this.events.length, this.eventsOfMany.length, this.rows.length];
     return () => {
       this.events.splice(events);
+      this.eventsOfMany.splice(ofMany);
       this.rows.splice(rows);
     };
   }

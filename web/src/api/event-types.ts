@@ -12,6 +12,7 @@ export const subjectOf = (type: string) => type.slice(0, type.indexOf('.')) as S
 export const subjectScopes: Readonly<Record<Subject, Scope>> = {
   project: 'projects.read',
   risk: 'projects.read',
+  risk_model: 'projects.read',
   issue: 'projects.read',
   task: 'projects.read',
   comment: 'projects.read',

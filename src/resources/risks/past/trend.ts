@@ -1,23 +1,23 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Static, Type } from 'typebox';
-import { daysLater, endOf } from '../../../core/clock.ts';
+import { daysLater, endOf, type Moment } from '../../../core/clock.ts';
 import { invalidParameter } from '../../../core/errors.ts';
 import { Count, Day, OneOf, OrNull, Strict } from '../../../core/schemas.ts';
 import { greatest, least } from '../../../database/sql/functions.ts';
 import { always, atLeast } from '../../../lists/filters.ts';
 import type { RowsQuery } from '../../../lists/list.ts';
+import { readRiskModel, readRiskModels } from '../../../store/risk-model.ts';
 import type { Tables } from '../../../store/tables.ts';
+import { levels } from '../../risk-model/schema.ts';
 import { countedRows, scannedRows } from '../counted-rows.ts';
 import { isDefault, type Register } from '../register.ts';
 import { unassessedPrefix } from '../rules/ranking.ts';
-import { levelOf } from '../rules/scoring.ts';
-import { levels } from '../schema.ts';
-import { cells, countPrefixes } from '../summaries.ts';
+import { cellsOf, countPrefixes } from '../summaries.ts';
 import { splitByDay } from './dated-filters.ts';
 import { dayExpression } from './days.ts';
 import { changedSince, inProjects, projectsArchivedSince } from './versions.ts';
 
-const countByLevel = { low: Count, medium: Count, high: Count, critical: Count };
+const countByLevel = { very_low: Count, low: Count, medium: Count, high: Count, critical: Count };
 
 export const RiskTrend = Type.Array(
   Strict({
@@ -30,6 +30,11 @@ export const RiskTrend = Type.Array(
     average: OrNull(
       Type.Number({ description: 'The average score, rounded to two decimals; null without scores.' }),
     ),
+    model_version: Type.Integer({
+      minimum: 1,
+      description:
+        'The version of the risk model at the end of that day. Scores of different versions are not rescaled.',
+    }),
   }),
   { $id: 'RiskTrend' },
 );
@@ -50,11 +55,13 @@ export async function getRiskTrend(
   period: Period,
 ): Promise<RiskTrend> {
   const days = daysOf(period);
+  const models = await readRiskModels(db);
+  const trendPoints = (exposures: Exposure[]) => pointsOf(days, exposures, models, register.moment);
   const changedProjects = await projectsArchivedSince(db, register, period.from);
   const unchanged = await replayVersions(db, register, days, changedProjects);
-  if (changedProjects.length === 0) return trendPoints(days, [unchanged]);
+  if (changedProjects.length === 0) return trendPoints([unchanged]);
   const changed = await countEachDay(db, register, days, inProjects(changedProjects, true));
-  return trendPoints(days, [unchanged, changed]);
+  return trendPoints([unchanged, changed]);
 }
 
 /** For each level: the number of risks and the sum of their scores. */
@@ -155,11 +162,12 @@ async function countDefault(
   register: Register,
   excluded: readonly string[],
 ): Promise<Totals> {
+  const cells = cellsOf(await readRiskModel(db));
   const counts = await countPrefixes(db, [unassessedPrefix, ...cells.map(({ prefix }) => prefix)]);
   const totals = sumLevels(
-    cells.map(({ score, prefix }) => {
+    cells.map(({ score, level, prefix }) => {
       const count = counts.get(prefix) ?? 0;
-      return { level: levelOf(score), count, sum: count * score };
+      return { level, count, sum: count * score };
     }),
   );
   addTotals(totals, null, counts.get(unassessedPrefix) ?? 0, 0);
@@ -190,23 +198,40 @@ async function countEachDay(
   return exposure;
 }
 
-function trendPoints(days: string[], exposures: Exposure[]): RiskTrend {
+function pointsOf(
+  days: string[],
+  exposures: Exposure[],
+  models: readonly { version: number; since: string }[],
+  moment: Moment,
+): RiskTrend {
   return days.map((day, i) => {
+    const end = endOf(day, moment);
     const total = (level: string | null, field: 'count' | 'sum') =>
       exposures.reduce((sum, exposure) => sum + (exposure[i]?.get(level)?.[field] ?? 0), 0);
     const byLevel = (field: 'count' | 'sum') => ({
+      very_low: total('very_low', field),
       low: total('low', field),
       medium: total('medium', field),
       high: total('high', field),
       critical: total('critical', field),
     });
     const sumOf = (totals: ReturnType<typeof byLevel>) =>
-      levels.reduce((sum, { level }) => sum + totals[level], 0);
+      levels.reduce((sum, level) => sum + totals[level], 0);
     const [counts, sum_by_level] = [byLevel('count'), byLevel('sum')];
     const [assessed, sum] = [sumOf(counts), sumOf(sum_by_level)];
     const average = assessed === 0 ? null : Math.round((sum / assessed) * 100) / 100;
     const unassessed = total(null, 'count');
-    return { day, count: assessed + unassessed, ...counts, unassessed, sum, sum_by_level, average };
+    const model_version = models.findLast(({ since }) => since < end)?.version ?? 1;
+    return {
+      day,
+      count: assessed + unassessed,
+      ...counts,
+      unassessed,
+      sum,
+      sum_by_level,
+      average,
+      model_version,
+    };
   });
 }
 

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { daysLater, type Moment, startOf } from '../../../core/clock.ts';
 import { parsedJson } from '../../../database/sql/functions.ts';
+import { maxScore } from '../../risk-model/schema.ts';
 import { checks } from '../schema.ts';
 
 export type Check = (typeof checks)[number];
@@ -27,7 +28,7 @@ export function checkConditions(
     // As in the index of the list.
     no_response_plan: sql`(${active} and risks.status <> 'accepted'
       and case when risks.response_plan is null then 1 else 0 end = 1)`,
-    residual_above_current: sql`(coalesce(risks.residual_score, 0) > coalesce(risks.score, 25))`,
+    residual_above_current: sql`(coalesce(risks.residual_score, 0) > coalesce(risks.score, ${sql.lit(maxScore)}))`,
     acceptance_expiring: sql`(risks.status = 'accepted'
       and coalesce(risks.accepted_until, ${never}) <= ${daysLater(today, 30)})`,
     above_appetite: sql`(${active} and coalesce(risks.score, 0) > ${appetite})`,

@@ -1,38 +1,18 @@
 import { type Kysely, sql } from 'kysely';
 import { type Static, Type } from 'typebox';
 import type { Moment } from '../../../core/clock.ts';
-import { Day, Line, OneOf, OrNull, Rating, Strict, Time } from '../../../core/schemas.ts';
+import { invalidBody } from '../../../core/errors.ts';
+import { Day, Line, OrNull, Rating, Strict, Time } from '../../../core/schemas.ts';
 import { count } from '../../../lists/list.ts';
+import { levelOf, type Model, readRiskModel } from '../../../store/risk-model.ts';
 import type { Tables } from '../../../store/tables.ts';
 import { issueTransitions } from '../../issues/transitions.ts';
+import { levels, type RiskModel } from '../../risk-model/schema.ts';
 import { registerRows } from '../register.ts';
-import { Level, levels, Risk, Score } from '../schema.ts';
+import { Level, Risk, Score } from '../schema.ts';
 import { afterAllIds, rankKey } from './ranking.ts';
-import { levelOf, scoreOf } from './scoring.ts';
+import { ratingErrors, scoreOf } from './scoring.ts';
 import { riskTransitions } from './transitions.ts';
-
-const Transitions = Type.Record(Type.String(), Type.Array(Type.String()));
-
-const Scale = Type.Array(Strict({ value: Rating(), word: Type.String() }));
-
-export const RiskModel = Strict(
-  {
-    version: Type.Integer(),
-    formula: Type.String(),
-    probability: Scale,
-    impact: Scale,
-    levels: Type.Array(
-      Strict({ level: OneOf(levels.map(({ level }) => level)), from: Type.Integer(), to: Type.Integer() }),
-    ),
-    order: Type.Array(Strict({ by: Type.String(), direction: Type.String(), missing: Type.String() })),
-    transitions: Strict(
-      { risks: Transitions, issues: Transitions },
-      { description: 'The statuses that a risk or an issue can change to, by current status.' },
-    ),
-  },
-  { $id: 'RiskModel' },
-);
-export type RiskModel = Static<typeof RiskModel>;
 
 export const EvaluateInput = Strict(
   { probability: Rating(), impact: Rating(), due_on: Type.Optional(OrNull(Day())) },
@@ -91,28 +71,60 @@ export const ExplainedRisk = Strict(
 
 const order = ['score', 'impact', 'probability', 'due_on', 'raised_on', 'id'];
 
-/** The scoring rules in force. */
-export const riskModel: RiskModel = {
-  version: 1,
-  formula: 'score = probability × impact',
-  probability: scale('rare', 'unlikely', 'possible', 'likely', 'almost certain'),
-  impact: scale('negligible', 'minor', 'moderate', 'major', 'severe'),
-  levels: levels.map((level) => ({ ...level })),
+/** A version of the model as the API returns it. */
+export const describeModel = (
+  { version, probability, impact, cells, default_appetite, longest_acceptance_days, ...model }: Model,
+  changed: Pick<RiskModel, 'changed_at' | 'changed_by'> = { changed_at: null, changed_by: null },
+): RiskModel => ({
+  version,
+  formula,
+  probability: probability.map((step, i) => ({ value: i + 1, ...step })),
+  impact: impact.map((step, i) => ({ value: i + 1, ...step })),
+  levels: model.levels.map((level) => ({
+    ...level,
+    ...(boundsOf({ cells }, level.level) ?? { from: 0, to: 0 }),
+  })),
+  cells,
+  default_appetite,
+  longest_acceptance_days,
   order: order.map((by) => ({
     by,
     direction: by === 'score' || by === 'impact' || by === 'probability' ? 'highest first' : 'earliest first',
     missing: 'last',
   })),
   transitions: { risks: mutableCopy(riskTransitions), issues: mutableCopy(issueTransitions) },
-};
+  ...changed,
+});
+
+const formula = 'score = probability × impact';
+
+/**
+ * The lowest and the highest score of a level; null if no cell has it. If the score alone decides about the level, the
+ * bounds meet: a score in between that no cell has belongs to the level below.
+ */
+function boundsOf({ cells }: Pick<Model, 'cells'>, level: string | null) {
+  const scored = cells.map((cell) => ({ score: cell.probability * cell.impact, level: cell.level }));
+  const own = scored.filter((cell) => cell.level === level).map(({ score }) => score);
+  if (own.length === 0) return null;
+  const [from, to] = [Math.min(...own), Math.max(...own)];
+  const above = scored.filter(({ score }) => score > to).map(({ score }) => score);
+  return { from, to: isByScore(cells) && above.length > 0 ? Math.min(...above) - 1 : to };
+}
+
+/** Whether a higher score never has a lower level, nor the same score two levels. */
+function isByScore(cells: Model['cells']): boolean {
+  const scored = cells
+    .map((cell) => ({ score: cell.probability * cell.impact, level: levels.indexOf(cell.level) }))
+    .sort((a, b) => a.score - b.score || a.level - b.level);
+  return scored.every(({ score, level }, i) => {
+    const next = scored[i + 1];
+    return !next || (next.score === score ? next.level === level : next.level >= level);
+  });
+}
 
 /** Copies the transitions to drop `readonly`, which the schema type does not have. */
 function mutableCopy(transitions: Record<string, readonly string[]>): Record<string, string[]> {
   return Object.fromEntries(Object.entries(transitions).map(([from, to]) => [from, [...to]]));
-}
-
-function scale(...words: string[]) {
-  return words.map((word, i) => ({ value: i + 1, word }));
 }
 
 /** Computes the score of a hypothetical risk and its rank among the active risks. Writes nothing. */
@@ -122,13 +134,16 @@ export async function evaluateRisk(
   moment: Moment,
 ): Promise<Evaluation> {
   const { probability, impact, due_on = null } = input;
+  const model = await readRiskModel(db);
+  const errors = ratingErrors(model, input);
+  if (errors.length > 0) throw invalidBody(errors);
   const score = scoreOf(probability, impact);
   // Among equal risks the one raised last ranks last.
   const key = rankKey({ probability, impact, due_on, raised_on: moment.today, id: afterAllIds });
   const register = rankedRisks(db, moment);
   const before = await count(register.where(sql<boolean>`risks.rank_key < ${key}`));
   const all = await count(register);
-  return { score, level: levelOf(score), rank: before + 1, of: all + 1 };
+  return { score, level: levelOf(model, probability, impact), rank: before + 1, of: all + 1 };
 }
 
 /** The active risks of all projects that are not archived. */
@@ -145,32 +160,39 @@ export async function explainRisk(db: Kysely<Tables>, risk: Risk, moment: Moment
   const register = rankedRisks(db, moment);
   const isRanked = (await count(register.where('risks.id', '=', risk.id))) === 1;
   const before = await count(register.where(sql<boolean>`risks.rank_key < ${rank_key}`));
-  const bounds = levels.find(({ level }) => level === risk.level) ?? null;
+  const model = await readRiskModel(db);
   const of = await count(register);
   return {
     inputs: {
       probability: { value: risk.probability, ...(await lastSet(db, risk, 'probability')) },
       impact: { value: risk.impact, ...(await lastSet(db, risk, 'impact')) },
     },
-    formula: riskModel.formula,
+    formula,
     score: risk.score,
     level: risk.level,
-    level_bounds: bounds && { from: bounds.from, to: bounds.to },
+    level_bounds: boundsOf(model, risk.level),
     rank: isRanked ? before + 1 : null,
     of,
     order,
-    text: `${scoreInWords(risk)} ${isRanked ? rankInWords(before, of) : 'It has no rank: only active risks of projects that are not archived are ranked.'}`,
+    text: `${scoreInWords(model, risk)} ${isRanked ? rankInWords(before, of) : 'It has no rank: only active risks of projects that are not archived are ranked.'}`,
   };
 }
 
-function scoreInWords({ probability, impact, score, level }: Risk): string {
-  const bounds = levels.find((one) => one.level === level);
-  if (!bounds)
+function scoreInWords(model: Model, { probability, impact, score, level }: Risk): string {
+  if (level === null || probability === null || impact === null)
     return 'It has no score, because its probability or its impact is missing. Such risks come last.';
-  const named = (words: RiskModel['impact'], value: number | null) =>
-    `${words.find((one) => one.value === value)?.word} (${value})`;
-  const product = `${named(riskModel.probability, probability)} × ${named(riskModel.impact, impact)}`;
-  return `${product} = ${score}, which is ${level} (${bounds.from} to ${bounds.to}).`;
+  const named = (scale: Model['impact'], value: number) => `${scale[value - 1]?.word} (${value})`;
+  const product = `${named(model.probability, probability)} × ${named(model.impact, impact)}`;
+  // Other bounds would not explain the level.
+  const bounds = isByScore(model.cells) ? boundsOf(model, level) : null;
+  const range = bounds ? ` (${bounds.from} to ${bounds.to})` : ' for this cell of the matrix';
+  return `${product} = ${score}, which is ${labelOf(model, level)}${range}.`;
+}
+
+/** The label of a level. The default labels differ from the ids only by a capital letter, which no sentence needs. */
+function labelOf(model: Model, level: string): string {
+  const label = model.levels.find((one) => one.level === level)?.label ?? level;
+  return label.toLowerCase() === level ? level : label;
 }
 
 const rankInWords = (before: number, of: number) =>

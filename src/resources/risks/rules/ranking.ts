@@ -32,8 +32,6 @@ export const afterAllIds = '~';
 export const unassessedPrefix = '99';
 export const isUnassessed = sql<boolean>`risks.rank_key >= ${sql.lit(unassessedPrefix)}`;
 
-export const maxScore = 25;
-
 /** Whether a risk is assessed and its score is in a range. */
 export const scoresBetween = (min: number, max: number) =>
   sql<boolean>`(risks.score >= ${min} and risks.score <= ${max})`;

@@ -4,11 +4,12 @@ import { sql } from 'kysely';
 import { onBothEngines, pluck, withKey } from '../../../../test/service.ts';
 import { checkCommand } from '../../../commands/check.ts';
 import { jsonItems } from '../../../database/sql/functions.ts';
-import { levels } from '../schema.ts';
+import { firstModel } from '../../../store/risk-model.ts';
+import { describeModel } from './model.ts';
 import { cellPrefix, rankKey, ranksAbove } from './ranking.ts';
 import { scoreColumns, scoreExpressions } from './score-columns.ts';
 
-type Row = Parameters<typeof scoreColumns>[0];
+type Row = Parameters<typeof scoreColumns>[1];
 
 type RankedRow = {
   rank_key: string;
@@ -45,7 +46,7 @@ onBothEngines('columns that follow from ratings', (start) => {
       ...texts.map((name) => sql`items.value ->> ${sql.lit(name)} as ${sql.ref(name)}`),
       ...integers.map((name) => sql`cast(items.value ->> ${sql.lit(name)} as integer) as ${sql.ref(name)}`),
     ]);
-    const computed = Object.entries(scoreExpressions).map(
+    const computed = Object.entries(scoreExpressions(firstModel)).map(
       ([name, expression]) => sql`${expression} as ${sql.ref(name)}`,
     );
     const found = await sql<Row>`
@@ -55,7 +56,8 @@ onBothEngines('columns that follow from ratings', (start) => {
     );
     const byId = new Map(found.rows.map((row) => [row.id, row]));
     assert.equal(byId.size, 6 ** 4);
-    for (const row of rows) assert.deepEqual({ ...byId.get(row.id) }, { id: row.id, ...scoreColumns(row) });
+    for (const row of rows)
+      assert.deepEqual({ ...byId.get(row.id) }, { id: row.id, ...scoreColumns(firstModel, row) });
   });
 
   test('everything that writes a risk writes them', async (t) => {
@@ -96,7 +98,7 @@ onBothEngines('columns that follow from ratings', (start) => {
       const { score, level, residual_score, residual_level, rank_key } = row;
       assert.deepEqual(
         { score, level, residual_score, residual_level, rank_key },
-        scoreColumns(row),
+        scoreColumns(firstModel, row),
         row.key,
       );
     }
@@ -136,7 +138,7 @@ onBothEngines('columns that follow from ratings', (start) => {
       assert.deepEqual(await found(`min_score=${bound}`), atLeast, `at least ${bound}`);
       assert.deepEqual(await found(`max_score=${bound}`), atMost, `at most ${bound}`);
     }
-    for (const { level, from, to } of levels) {
+    for (const { level, from, to } of describeModel(firstModel).levels) {
       const ofLevel = idsOf((score) => score >= from && score <= to);
       assert.deepEqual(await found(`level=${level}`), ofLevel, level);
     }

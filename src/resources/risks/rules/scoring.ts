@@ -1,20 +1,13 @@
 import { type FieldError, fieldError, invalidParameter } from '../../../core/errors.ts';
 import { joinWords } from '../../../core/text.ts';
+import { levelOf, type Model } from '../../../store/risk-model.ts';
 import type { Issue } from '../../issues/schema.ts';
-import { levels } from '../schema.ts';
-
-type Level = (typeof levels)[number]['level'];
+import { maxScore } from '../../risk-model/schema.ts';
 
 /** Probability × impact, or null if either is missing: an unassessed risk is not a low risk. */
 export function scoreOf(probability: number | null, impact: number | null): number | null {
   return probability === null || impact === null ? null : probability * impact;
 }
-
-export function levelOf(score: number | null): Level | null {
-  return levels.find(({ from, to }) => score !== null && from <= score && score <= to)?.level ?? null;
-}
-
-const ratings = [1, 2, 3, 4, 5];
 
 type ScoreFilters = {
   level?: readonly string[];
@@ -26,21 +19,28 @@ type ScoreFilters = {
   check?: string[];
 };
 
-/** Rejects filters that no combination of probability and impact matches, such as `level=low&min_score=20`. */
-export function rejectImpossibleScores(filters: ScoreFilters): void {
-  const { level, min_score = 1, max_score = 25, probability = ratings, impact = ratings, check } = filters;
+const scoreFilters = ['level', 'min_score', 'max_score', 'probability', 'impact'] as const;
+
+/** Whether filters depend on scores, so that no risk may match them. */
+export const hasScoreFilters = (filters: ScoreFilters) =>
+  scoreFilters.some((name) => filters[name] !== undefined);
+
+/** Rejects filters that no cell of these models matches, such as `level=low&min_score=20`. */
+export function rejectImpossibleScores(filters: ScoreFilters, models: readonly Model[]): void {
+  const { level, min_score = 1, max_score = maxScore, probability, impact, check } = filters;
   const isUnassessed = filters.assessed === false || check?.includes('unassessed');
-  const given = (['level', 'min_score', 'max_score', 'probability', 'impact'] as const).filter(
-    (name) => filters[name] !== undefined,
-  );
-  // A client may repeat values, so the loops run over the ratings and not over the lists.
-  const impacts = ratings.filter((rating) => impact.includes(rating));
-  const scores = ratings
-    .filter((rating) => probability.includes(rating))
-    .flatMap((rating) => impacts.map((other) => rating * other));
-  const isPossible = scores.some(
-    (score) =>
-      score >= min_score && score <= max_score && (!level || level.includes(levelOf(score) as string)),
+  const given = scoreFilters.filter((name) => filters[name] !== undefined);
+  const isPossible = models.some((model) =>
+    model.cells.some((cell) => {
+      const score = cell.probability * cell.impact;
+      return (
+        score >= min_score &&
+        score <= max_score &&
+        (!level || level.includes(cell.level)) &&
+        (!probability || probability.includes(cell.probability)) &&
+        (!impact || impact.includes(cell.impact))
+      );
+    }),
   );
   if (given.length === 0 || (isPossible && !isUnassessed)) return;
   const names = [...given, ...(isUnassessed ? [filters.assessed === false ? 'assessed' : 'check'] : [])].map(
@@ -48,12 +48,27 @@ export function rejectImpossibleScores(filters: ScoreFilters): void {
   );
   throw invalidParameter(
     given[0] as string,
-    `No risk can match ${joinWords(names)} together. Change or remove one of them.`,
+    `No risk can match ${joinWords(names)}${names.length > 1 ? ' together' : ''}. Change or remove ${names.length > 1 ? 'one of them' : 'it'}.`,
   );
 }
 
 type Residual = { residual_probability?: number | null; residual_impact?: number | null };
 type Ratings = Residual & { probability?: number | null; impact?: number | null };
+
+/** Rejects ratings that are not on the scales of the model. */
+export function ratingErrors(model: Model, requested: Ratings): FieldError[] {
+  return (['probability', 'impact', 'residual_probability', 'residual_impact'] as const).flatMap((field) => {
+    const scale = model[field.endsWith('probability') ? 'probability' : 'impact'];
+    const rating = requested[field];
+    if (rating == null || rating <= scale.length) return [];
+    const words = joinWords(scale.map(({ word }, i) => `${i + 1} (${word})`)).replace(
+      / and (?!.* and )/,
+      ' or ',
+    );
+    const detail = `The risk model has no ${rating} for \`${field}\`. Use ${words}.`;
+    return [fieldError(field, 'not_in_model', detail)];
+  });
+}
 
 /**
  * Rejects a residual score above the current score. Applies only if the request sets a residual rating: when the current
@@ -69,6 +84,18 @@ export function residualErrors(requested: Residual, next: Ratings): FieldError[]
   return [fieldError('residual_probability', 'above_current', detail)];
 }
 
-/** Maps the impact of a risk to the severity of its issue. */
-export const severityOf = (impact: number | null): Issue['severity'] =>
-  impact === 5 ? 'critical' : impact === 4 ? 'high' : impact === 3 || impact === null ? 'medium' : 'low';
+/** The days until the review of a risk with these ratings; null if the model has none. */
+export function reviewDaysOf(model: Model, { probability = null, impact = null }: Ratings): number | null {
+  const level = levelOf(model, probability, impact);
+  return model.levels.find((one) => one.level === level)?.review_days ?? null;
+}
+
+/** Maps the impact of a risk to the severity of its issue, by its place on the scale. */
+export function severityOf(
+  { impact: scale }: Pick<Model, 'impact'>,
+  impact: number | null,
+): Issue['severity'] {
+  if (impact === null) return 'medium';
+  const fifths = (impact * 5) / scale.length;
+  return fifths > 4 ? 'critical' : fifths > 3 ? 'high' : fifths > 2 ? 'medium' : 'low';
+}

@@ -14,9 +14,6 @@ export const riskTransitions: Record<Status, readonly Status[]> = {
   closed: ['open'],
 };
 
-/** The maximum duration of an acceptance. */
-export const acceptanceDays = 365;
-
 /** Clears the fields that belong to the status that a patch leaves. */
 export function clearStaleRiskFields(current: Risk, next: Risk): Risk {
   if (current.status === next.status) return next;
@@ -36,12 +33,13 @@ const fieldsOfStatus: { [S in Status]?: readonly ((typeof acceptanceFields)[numb
     closed: ['closure_reason'],
   };
 
-/** Validates the fields that a status requires or excludes. */
+/** Validates the fields that a status requires or excludes. `maxDays`: the longest acceptance. */
 export function riskStateErrors(
   current: Risk,
   next: Risk,
   reason: string | null | undefined,
   today: string,
+  maxDays: number | null,
 ): FieldError[] {
   const errors: FieldError[] = [];
   const require = (field: keyof Risk, detail: string) => {
@@ -51,7 +49,8 @@ export function riskStateErrors(
     require('acceptance_reason', 'Set `acceptance_reason` to accept a risk.');
     require('accepted_until', 'Set `accepted_until` to accept a risk.');
     const isNew = current.status !== 'accepted' || current.accepted_until !== next.accepted_until;
-    if (isNew && next.accepted_until !== null) errors.push(...acceptanceErrors(next.accepted_until, today));
+    if (isNew && next.accepted_until !== null)
+      errors.push(...acceptanceErrors(next.accepted_until, today, maxDays));
   } else {
     const field = acceptanceFields.find((field) => next[field] !== null);
     const detail = `\`${field}\` is allowed only with the status \`accepted\`.`;
@@ -68,13 +67,13 @@ export function riskStateErrors(
   return errors;
 }
 
-function acceptanceErrors(until: string, today: string): FieldError[] {
-  const lastDay = daysLater(today, acceptanceDays);
+function acceptanceErrors(until: string, today: string, maxDays: number | null): FieldError[] {
   if (until < today) {
     const detail = '`accepted_until` is in the past. Use today or a later day.';
     return [fieldError('accepted_until', 'in_the_past', detail)];
   }
+  const lastDay = maxDays === null ? until : daysLater(today, maxDays);
   if (until <= lastDay) return [];
-  const detail = `A risk can be accepted for at most ${acceptanceDays} days. Use ${lastDay} or an earlier day.`;
+  const detail = `A risk can be accepted for at most ${maxDays} days. Use ${lastDay} or an earlier day.`;
   return [fieldError('accepted_until', 'too_far', detail)];
 }
