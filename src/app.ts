@@ -52,6 +52,7 @@ import { invitationRoutes } from './resources/invitations/routes.ts';
 import { issueRoutes } from './resources/issues/routes.ts';
 import { keyRoutes } from './resources/keys/routes.ts';
 import { meRoutes } from './resources/me/routes.ts';
+import { organizationRoutes } from './resources/organization/routes.ts';
 import { personnelRoutes } from './resources/personnel/routes.ts';
 import { projectRoutes } from './resources/projects/routes.ts';
 import { riskModelRoutes } from './resources/risk-model/routes.ts';
@@ -122,6 +123,7 @@ const resources = [
   projectRoutes,
   commentRoutes,
   viewRoutes,
+  organizationRoutes,
   accessRoutes,
   keyRoutes,
   sessionRoutes,

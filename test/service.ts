@@ -9,10 +9,10 @@ import { type Scope, scopes } from '../src/core/scopes.ts';
 import type { Database } from '../src/database/open.ts';
 import type { App } from '../src/http/fastify.ts';
 import { createKey } from '../src/resources/keys/queries.ts';
+import { storeConfiguredTimeZone } from '../src/resources/organization/queries.ts';
 import { findPerson } from '../src/store/access/actors.ts';
 import { startSession } from '../src/store/access/sessions.ts';
 import { openDatabase } from '../src/store/open.ts';
-import { storeTimeZone } from '../src/store/settings.ts';
 import { bySystem } from '../src/store/writes/change.ts';
 import { type Engine, hasTransaction, migratedDatabase, type TestDatabase } from './databases.ts';
 
@@ -142,7 +142,7 @@ export async function startTestService(
     prepare: config.database_prepare,
     maxConnections: config.database_pool,
   });
-  if (config.time_zone) await storeTimeZone(database, config.time_zone);
+  if (config.time_zone) await storeConfiguredTimeZone(database, config.time_zone, clock());
   const readiness = { state: 'ready' as const };
   const app = await createApp({ config, database, clock, readiness, webhooks });
   let databaseUse: string[] = [];

@@ -8,8 +8,8 @@ import { version } from '../core/version.ts';
 import type { App } from '../http/fastify.ts';
 import type { Readiness } from '../http/ops/health.ts';
 import { createJobs } from '../jobs/schedule.ts';
+import { storeConfiguredTimeZone } from '../resources/organization/queries.ts';
 import { openDatabase } from '../store/open.ts';
-import { storeTimeZone } from '../store/settings.ts';
 import { createFirst, type First } from './first-key.ts';
 
 type Print = (text: string) => void;
@@ -79,7 +79,7 @@ export async function startService(config: Config, clock = systemClock) {
     if (shared) report('warn', shared);
     await database.migrate();
     await database.checkSetup();
-    if (config.time_zone) await storeTimeZone(database, config.time_zone);
+    if (config.time_zone) await storeConfiguredTimeZone(database, config.time_zone, clock());
     const first = await createFirst(database, clock(), config.first_key_file);
     await jobs.runDue();
     readiness.state = 'ready';

@@ -19,6 +19,7 @@ export const prefixes = {
   session: 'ses',
   passkey: 'psk',
   risk_model: 'rmd',
+  organization: 'org',
 } as const;
 
 export type IdKind = keyof typeof prefixes;

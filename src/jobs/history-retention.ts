@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { daysLater, endOf, type Moment } from '../core/clock.ts';
 import type { Database } from '../database/open.ts';
-import { findSetting, storeSetting } from '../store/settings.ts';
+import { readSettings, storeSettings } from '../store/settings.ts';
 import { lockTables } from '../store/writes/locks.ts';
 import { chunk } from '../store/writes/rows.ts';
 
@@ -22,17 +22,18 @@ export async function deleteOldHistory(
   retentionDays: number | undefined,
 ): Promise<number> {
   const { db, write } = database;
-  const stored = await findSetting(db, 'history_start');
+  const settings = await readSettings(db);
+  const stored = settings.get('history_start');
   // One day more, so that a change of the time zone does not make the period shorter.
   const wanted =
     retentionDays === undefined ? '' : endOf(daysLater(moment.today, -retentionDays - 1), moment);
   if (wanted > (stored ?? '')) {
-    await write((db) => storeSetting(db, 'history_start', wanted));
+    await write((db) => storeSettings(db, { history_start: wanted }));
     return 0;
   }
-  if (stored === undefined || stored <= ((await findSetting(db, 'history_deleted')) ?? '')) return 0;
+  if (stored === undefined || stored <= (settings.get('history_deleted') ?? '')) return 0;
   const deleted = (await deleteVersions(database, stored)) + (await deleteEntries(database, stored));
-  await write((db) => storeSetting(db, 'history_deleted', stored));
+  await write((db) => storeSettings(db, { history_deleted: stored }));
   return deleted;
 }
 

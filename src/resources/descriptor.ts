@@ -31,7 +31,7 @@ export type Descriptor = Table & {
   /** The singular noun. */
   kind: IdKind;
   table: string;
-  id: 'id' | 'user_id';
+  id: 'id' | 'user_id' | 'name';
   /** The column by which messages name a row. */
   label?: 'name' | 'key';
   /** The heading in the API reference, and its text. */

@@ -3,6 +3,7 @@ import { commentResource } from './comments/schema.ts';
 import { groupResource } from './groups/schema.ts';
 import { issueResource } from './issues/schema.ts';
 import { keyResource } from './keys/schema.ts';
+import { organizationResource } from './organization/schema.ts';
 import { personResource } from './personnel/schema.ts';
 import { projectResource } from './projects/schema.ts';
 import { riskModelResource } from './risk-model/schema.ts';
@@ -22,6 +23,7 @@ export const resources = [
   taskResource,
   commentResource,
   viewResource,
+  organizationResource,
   accessResource,
   keyResource,
   riskModelResource,

@@ -5,7 +5,7 @@ import { onBothEngines, type Start, withKey } from '../../test/service.ts';
 import { systemClock } from '../core/clock.ts';
 import { createTest } from '../resources/webhooks/deliveries.ts';
 import { scopeToProjects } from './project-scope.ts';
-import { storeTimeZone } from './settings.ts';
+import { storeSettings } from './settings.ts';
 import { type Tables, tableNames, tables } from './tables.ts';
 import { bySystem } from './writes/change.ts';
 
@@ -41,7 +41,7 @@ onBothEngines('the database scoped to projects', (start) => {
     const { service, scoped, database, hidden, visible: seen } = await twoProjects(start, t);
     await service.member(['projects.read'], [seen.project]);
     const shared = ['people', 'groups', 'memberships', 'settings'];
-    await storeTimeZone(database, 'America/Argentina/Buenos_Aires');
+    await database.write((db) => storeSettings(db, { time_zone: 'America/Argentina/Buenos_Aires' }));
     for (const table of tableNames) {
       const rowsOf = async (db: Kysely<Tables>) =>
         JSON.stringify(await db.selectFrom(table).selectAll().execute());

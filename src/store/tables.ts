@@ -29,8 +29,6 @@ const others = {
     generated: riskResource.generated,
     visible: riskResource.visible,
   },
-  /** Settings of the organization, such as `time_zone`. */
-  settings: { columns: { name: Line(), value: Type.String() }, visible: 'all' },
   /** Append-only: one row per change, in commit order. See `writes/events.ts`. */
   events: {
     columns: {

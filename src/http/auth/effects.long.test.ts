@@ -344,6 +344,7 @@ function requestsOf({ operationId, path, requestBody }: Operation, dataset: Data
     createView: ['risks', 'personnel'].map((list) => ({
       body: { list, name: 'new', query: 'sort=name' },
     })),
+    updateOrganization: [{ body: { name: 'new' } }],
     getAccess: [ofMember],
     listAccessHistory: [ofMember],
     setAccess: [{ ...ofMember, body: { scopes: ['keys.read'] } }],
@@ -404,7 +405,7 @@ const areaOfTable: Partial<Record<TableName, Area>> = {
   issues: 'projects',
   tasks: 'projects',
   comments: 'projects',
-  settings: 'keys',
+  settings: 'projects',
   keys: 'keys',
   access: 'keys',
   sessions: 'keys',

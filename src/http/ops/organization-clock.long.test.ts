@@ -7,8 +7,9 @@ import { daysLater } from '../../core/clock.ts';
 import { startOfDay } from '../../core/time-zones.ts';
 import { expireAcceptances } from '../../jobs/acceptances.ts';
 import { writeDatedEvents } from '../../jobs/dated-events.ts';
+import { storeConfiguredTimeZone } from '../../resources/organization/queries.ts';
 import { openDatabase } from '../../store/open.ts';
-import { storeTimeZone } from '../../store/settings.ts';
+import { findTimeZone } from '../../store/settings.ts';
 
 const losAngeles = 'America/Los_Angeles';
 const auckland = 'Pacific/Auckland';
@@ -257,14 +258,20 @@ onBothEngines('the day of the organization', (start, engine) => {
       return [time_zone, today, data.length];
     };
     assert.deepEqual(await seen(), [losAngeles, '2026-11-15', 0]);
-    await storeTimeZone(database, auckland);
+    await storeConfiguredTimeZone(database, auckland, clock());
     assert.deepEqual(await seen(), [auckland, '2026-11-16', 1]);
-    await storeTimeZone(service.database, 'UTC');
+    await storeConfiguredTimeZone(service.database, 'UTC', clock());
     assert.deepEqual(await seen(), ['UTC', '2026-11-16', 1]);
-    await storeTimeZone(service.database, losAngeles);
+    await storeConfiguredTimeZone(service.database, losAngeles, clock());
     assert.deepEqual(await seen(), [losAngeles, '2026-11-15', 0]);
-    const rows = await database.db.selectFrom('settings').selectAll().execute();
-    assert.deepEqual(rows, [{ name: 'time_zone', value: losAngeles }]);
+    assert.equal(await findTimeZone(database.db), losAngeles);
+    const history = await service.list('/v1/organization/history', key);
+    assert.deepEqual(pluck(history, 'to', 'actor.type'), [
+      [losAngeles, 'service'],
+      [auckland, 'service'],
+      ['UTC', 'service'],
+      [losAngeles, 'service'],
+    ]);
   });
 
   test('a change of the time zone divides the past in another way, on the same day', async (t) => {
@@ -299,7 +306,7 @@ onBothEngines('the day of the organization', (start, engine) => {
       return [...found];
     };
     assert.deepEqual(await scores(), [5]);
-    await storeTimeZone(service.database, 'UTC');
+    await storeConfiguredTimeZone(service.database, 'UTC', clock());
     assert.deepEqual(await scores(), [1]);
   });
 

@@ -104,6 +104,7 @@ const requests: [operation: string, body: unknown, types: string[]][] = [
   ['createProject', { name: 'Gemini' }, ['project.created']],
   ['deleteProject', undefined, ['project.deleted']],
   ['importProjects', 'name\nMercury\n', ['project.created']],
+  ['updateOrganization', { name: 'Meridian' }, ['organization.changed']],
   ['createKey', { name: 'second', scopes: ['events.read'] }, ['key.created']],
   ['updateKey', { name: 'third' }, ['key.updated']],
   ['rotateKey', {}, ['key.rotated']],

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import { invalidParameter } from '../../core/errors.ts';
 import { dayAt } from '../../core/time-zones.ts';
-import { findSetting } from '../../store/settings.ts';
+import { readSettings } from '../../store/settings.ts';
 import type { Tables } from '../../store/tables.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { Tables } from '../../store/tables.ts';
  * if nothing was deleted.
  */
 export async function firstDayOfHistory({ database, moment }: FastifyRequest): Promise<string | null> {
-  const start = await findSetting(database.db, 'history_start');
+  const start = await findStart(database.db);
   return start === undefined ? null : dayAt(Date.parse(start) - 1, moment.time_zone);
 }
 
@@ -23,7 +23,7 @@ export function rejectBefore(firstDay: string | null, days: Record<string, strin
 
 /** Rejects a parameter that names a time before the start of the history. */
 export async function rejectTimeBefore(db: Kysely<Tables>, parameter: string, time: string): Promise<void> {
-  const start = await findSetting(db, 'history_start');
+  const start = await findStart(db);
   if (start !== undefined && Date.parse(time) < Date.parse(start))
     throw beforeHistory(parameter, `at ${start}`);
 }
@@ -33,3 +33,5 @@ const beforeHistory = (parameter: string, start: string) =>
     parameter,
     `The history begins ${start}: what was before has been deleted. Ask for then or later.`,
   );
+
+const findStart = async (db: Kysely<Tables>) => (await readSettings(db)).get('history_start');

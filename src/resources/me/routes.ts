@@ -4,6 +4,7 @@ import { burstOf, limitOf } from '../../http/auth/rate-limits.ts';
 import type { App } from '../../http/fastify.ts';
 import { sendWithContentEtag } from '../../http/response/resource.ts';
 import { firstDayOfHistory } from '../history/start.ts';
+import { getOrganization } from '../organization/queries.ts';
 import { personalKeyRoutes } from './keys.ts';
 import { Me } from './schema.ts';
 import { passkeyRoutes, passwordRoute } from './sign-in.ts';
@@ -26,6 +27,11 @@ export function meRoutes(app: App): void {
       const { user_id, key_id, name, scopes, project_ids, expires_at, session } = request.actor;
       const { time_zone, today } = request.moment;
       const rate_limit = limitOf(request.actor, app.config.rate_limit) || null;
+      const {
+        name: organizationName,
+        first_day_of_week,
+        comparison_days,
+      } = await getOrganization(request.database.db, app.config.time_zone);
       const rate_burst = rate_limit && burstOf(rate_limit);
       return sendWithContentEtag(request, reply, {
         type: key_id === null ? 'person' : 'key',
@@ -45,6 +51,7 @@ export function meRoutes(app: App): void {
         time_zone,
         today,
         history_from: await firstDayOfHistory(request),
+        organization: { name: organizationName, first_day_of_week, comparison_days },
         limits: { rate_limit, rate_burst, ...limits },
       });
     },

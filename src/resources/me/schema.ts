@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Day, Email, Id, Line, OneOf, OrNull, optional, Strict } from '../../core/schemas.ts';
 import { Key, KeyInput } from '../keys/schema.ts';
+import { Organization } from '../organization/schema.ts';
 import { PasskeyResponse } from '../passkeys/schema.ts';
 import { Password } from '../session/schema.ts';
 import { Session } from '../sessions/schema.ts';
@@ -46,6 +47,14 @@ export const Me = Strict(
         description:
           'The first day that `as_of`, `since` and trends can have; null if all history is stored. See `MUSTER_HISTORY_RETENTION_DAYS`.',
       }),
+    ),
+    organization: Strict(
+      {
+        name: Organization.properties.name,
+        first_day_of_week: Organization.properties.first_day_of_week,
+        comparison_days: Organization.properties.comparison_days,
+      },
+      { description: 'What the console shows of the settings of the organization.' },
     ),
     limits: Strict({
       rate_limit: OrNull(Type.Integer({ description: 'Requests per minute; null means no limit.' })),
