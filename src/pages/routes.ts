@@ -39,6 +39,8 @@ const consolePaths = [
   '/account',
   '/access',
   '/audit',
+  '/settings',
+  '/settings/:id',
 ];
 
 /** The pages for browsers: the console, the API reference and a page for each error code. */

@@ -40,6 +40,7 @@ const Audit = lazyPage(() => import('./audit/page.tsx'), 'AuditPage');
 const Keys = lazyPage(() => import('./keys/page.tsx'), 'KeysPage');
 const Webhooks = lazyPage(() => import('./webhooks/page.tsx'), 'WebhooksPage');
 const Webhook = lazyPage(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage');
+const Settings = lazyPage(() => import('./settings/page.tsx'), 'SettingsPage');
 
 const Account = lazyPage(() => import('./account/page.tsx'), 'AccountPage');
 
@@ -92,6 +93,8 @@ const pages: PageRoute[] = [
   ['/access', 'keys.read', Access, 'unlimited'],
   ['/audit', ['events.read', 'keys.read'], Audit, 'unlimited'],
   ['/keys', 'keys.read', Keys],
+  ['/settings', 'projects.read', Settings, 'unlimited'],
+  ['/settings/:name', 'projects.read', Settings, 'unlimited'],
   ['/account', [], Account],
 ];
 

@@ -68,18 +68,39 @@ export function formatAge(value: string): string {
   return relativeFormat.format(-Math.floor(minutes / 60 / 24), 'day');
 }
 
-/** The time zone of the organization, and how many days the clock of the browser is wrong. */
-let organization = { time_zone: 'UTC', wrongDays: 0 };
+/** The settings of the organization, and how many days the clock of the browser is wrong. */
+let organization = { time_zone: 'UTC', wrongDays: 0, first_day_of_week: 'monday', comparison_days: 30 };
 
 /** A response may arrive on the next day, and clocks differ a little. */
 const toleranceMs = 300_000;
 
-/** Takes over the day of the service. It goes on from there while the page is open. */
-export function setOrganizationDay({ time_zone, today }: { time_zone: string; today: string }): void {
+/** Takes over the settings and the day of the service. The day goes on from there while the page is open. */
+export function setOrganization({ time_zone, today, organization: settings }: OrganizationOfMe): void {
   const now = Date.now();
   const isRight = [-toleranceMs, 0, toleranceMs].some((ms) => dayAt(now + ms, time_zone) === today);
   const wrongDays = (Date.parse(today) - Date.parse(dayAt(now, time_zone))) / 86_400_000;
-  organization = { time_zone, wrongDays: isRight ? 0 : wrongDays };
+  organization = { ...settings, time_zone, wrongDays: isRight ? 0 : wrongDays };
+}
+
+type OrganizationOfMe = {
+  time_zone: string;
+  today: string;
+  organization: { first_day_of_week: string; comparison_days: number };
+};
+
+/** The day that everything is compared with unless another one is chosen. */
+export const comparisonDay = (day = today()) => daysLater(day, -organization.comparison_days);
+
+/** `30 days`. */
+export const comparisonPeriod = () => pluralize(organization.comparison_days, 'day');
+
+/** By their number in JavaScript. */
+const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+
+/** The first day of the week that contains a day. */
+export function startOfWeek(day: string): string {
+  const passed = new Date(day).getUTCDay() - weekdays.indexOf(organization.first_day_of_week);
+  return daysLater(day, -((passed + 7) % 7));
 }
 
 export const organizationTimeZone = () => organization.time_zone;

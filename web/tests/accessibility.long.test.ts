@@ -47,6 +47,7 @@ const console = startConsole({
       account: '/account',
       access: '/access',
       audit: '/audit',
+      'settings-organization': '/settings/organization',
       report: '/report?project=APOLLO',
       'report-earlier': `/report?as_of=${daysAgo(30)}&since=${daysAgo(120)}`,
       'risks-before': '/risks?as_of=2001-02-03',

@@ -5,6 +5,9 @@ export const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000
 
 export const inDays = (days: number) => daysAgo(-days);
 
+/** The number of the week that a day is in: this week has the number 0. Weeks begin on Monday. */
+export const weekIn = (days: number) => Math.floor((days + ((new Date(daysAgo(0)).getUTCDay() + 6) % 7)) / 7);
+
 /** Opens the form for an API key, on the sign-in page or in the dialog that appears when the session has ended. */
 export async function openKeyForm(page: Page): Promise<void> {
   await page.getByText('Use an API key').waitFor();

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Page } from 'playwright-core';
 import { screenshot, startConsole, test, waitUntilLoaded } from './console.ts';
 import { tabTo } from './focus.ts';
-import { daysAgo } from './page.ts';
+import { daysAgo, weekIn } from './page.ts';
 
 const console = startConsole();
 
@@ -281,10 +281,14 @@ test('the timeline has what is overdue first, then what is due in the next 90 da
   ]);
   const cells = (row: number) => card.locator('tbody tr').nth(row).locator('td').allTextContents();
   assert.deepEqual(await cells(0), ['1', '–', '–', '–', '1', '']);
-  assert.deepEqual(await cells(1), ['–', '1', '–', '1', '2', '']);
-  assert.deepEqual(await cells(3), ['–', '–', '–', '–', '0', 'TIMELINE']);
-  assert.deepEqual(await cells(5), ['–', '–', '1', '–', '1', '']);
-  assert.equal(await card.locator('tbody tr').count(), 14);
+  // After the row of what is overdue.
+  const rowOf = (days: number) => 1 + weekIn(days);
+  const isSameWeek = rowOf(3) === 1;
+  assert.deepEqual(await cells(1), ['–', isSameWeek ? '1' : '–', '–', '1', isSameWeek ? '2' : '1', '']);
+  if (!isSameWeek) assert.deepEqual(await cells(rowOf(3)), ['–', '1', '–', '–', '1', '']);
+  assert.deepEqual(await cells(rowOf(20)), ['–', '–', '–', '–', '0', 'TIMELINE']);
+  assert.deepEqual(await cells(rowOf(30)), ['–', '–', '1', '–', '1', '']);
+  assert.equal(await card.locator('tbody tr').count(), 1 + rowOf(90));
 });
 
 test('the PDF is upright A4 with a page for each project', async (t) => {

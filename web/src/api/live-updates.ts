@@ -33,6 +33,7 @@ const dependencies: Readonly<Record<string, readonly Subject[]>> = {
   sessions: ['access', 'session'],
   audit: ['access', 'session', 'key'],
   'risk-model': [],
+  organization: ['organization'],
   'sign-in-ways': [],
   account: ['access', 'key', 'session'],
 };
@@ -82,6 +83,8 @@ function followEvents(): () => void {
       opened.addEventListener(type, ({ lastEventId }) => {
         position = lastEventId;
         updates.add(subjectOf(type));
+        // The day and the periods that the pages show may be others now.
+        if (type === 'organization.changed') checkKey();
       });
     }
     opened.addEventListener('closed', ({ data }) => {

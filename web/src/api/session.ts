@@ -1,4 +1,4 @@
-import { setOrganizationDay } from '../format.ts';
+import { setOrganization } from '../format.ts';
 import { ApiError, api, basePath, dataOrThrow } from './client.ts';
 import { type Me, meScopesValues, type SessionInput } from './openapi.ts';
 import { createStore } from './store.ts';
@@ -17,7 +17,7 @@ type Session =
 const session = createStore<Session>({ state: 'unknown' });
 
 function setSession(next: Session): void {
-  if (next.state === 'signedIn') setOrganizationDay(next.me);
+  if (next.state === 'signedIn') setOrganization(next.me);
   session.set(next);
 }
 

@@ -68,7 +68,7 @@ type InputProps = Omit<RowProps, 'error'> & {
 
 /** The input of a field, by its kind. */
 export function FieldInput({ field, input, value, onChange }: InputProps) {
-  const { kind, label, options = [], min, max, selectedName } = field;
+  const { kind, label, options = [], min, max, suggestions, selectedName } = field;
   const text = typeof value === 'string' ? value : '';
   const change = { onChange: (event: { target: { value: string } }) => onChange(event.target.value) };
   const picker = {
@@ -111,16 +111,27 @@ export function FieldInput({ field, input, value, onChange }: InputProps) {
       return <Projects input={input} label={label} selected={[...value]} onChange={onChange} />;
     default: {
       const type = kind === 'day' ? 'date' : kind === 'number' ? 'number' : 'text';
+      const listId = suggestions && `${input.id}-suggestions`;
       return (
-        <input
-          {...input}
-          {...change}
-          type={type}
-          min={min}
-          max={max}
-          value={text}
-          dir={type === 'text' ? 'auto' : undefined}
-        />
+        <>
+          <input
+            {...input}
+            {...change}
+            type={type}
+            min={min}
+            max={max}
+            list={listId}
+            value={text}
+            dir={type === 'text' ? 'auto' : undefined}
+          />
+          {suggestions && (
+            <datalist id={listId}>
+              {suggestions.map((suggestion) => (
+                <option key={suggestion} value={suggestion} />
+              ))}
+            </datalist>
+          )}
+        </>
       );
     }
   }

@@ -26,6 +26,8 @@ export type Field = {
   options?: readonly (readonly [value: string | number, label: string])[];
   min?: number | string;
   max?: number | string;
+  /** For the kind `line`: texts to choose from. Others can be typed. */
+  suggestions?: readonly string[];
   /** The heading above this field, which starts a section. */
   section?: string;
   /** Takes half of the form's width. */

@@ -186,6 +186,7 @@ const enumFields = [
   'strategy',
   'acceptance',
   'source',
+  'first_day_of_week',
 ];
 
 export function formatValue(field: string, value: unknown, nameOf: NameOf): string {

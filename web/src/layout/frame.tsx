@@ -89,15 +89,19 @@ function Main({ children }: { children: ReactNode }) {
   );
 }
 
-const Brand = () => (
-  <Link href="/" className="brand">
-    <svg viewBox="0 0 16 16" aria-hidden="true">
-      <rect width="16" height="16" rx="4" />
-      <path d="M4 12V7M8 12V4M12 12V9" />
-    </svg>
-    Muster
-  </Link>
-);
+/** The name of the organization, if it has one. */
+function Brand() {
+  const { name } = useMe().organization;
+  return (
+    <Link href="/" className="brand" title={name ?? undefined}>
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        <rect width="16" height="16" rx="4" />
+        <path d="M4 12V7M8 12V4M12 12V9" />
+      </svg>
+      <bdi className="cut-off">{name ?? 'Muster'}</bdi>
+    </Link>
+  );
+}
 
 function Navigation({ openPalette }: { openPalette: () => void }) {
   const isAvailable = useIsAvailable();

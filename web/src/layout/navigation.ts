@@ -22,6 +22,7 @@ export const destinations: readonly Destination[] = [
   { path: '/webhooks', name: 'Webhooks', scope: 'events.read', icon: 'webhook' },
   { path: '/keys', name: 'Keys', scope: 'keys.read', icon: 'key' },
   { path: '/access', name: 'Access', scope: 'keys.read', icon: 'access', isUnlimited: true },
+  { path: '/settings', name: 'Settings', scope: 'projects.read', icon: 'settings', isUnlimited: true },
 ];
 
 const overview = { name: 'Overview', scope: 'projects.read', icon: 'overview' } as const;

@@ -70,6 +70,8 @@ function actionOf({ type, subject, data, previous }: ChangeEvent): readonly [bef
       return ['raised the level of risk', fromTo(previous.level, data.level)];
     case 'risk.level_lowered':
       return ['lowered the level of risk', fromTo(previous.level, data.level)];
+    case 'organization.changed':
+      return [`changed the ${Object.keys(previous).map(fieldName).join(', ')} of`];
     case 'comment.created':
       return [`commented on ${text('subject_type')}`, `: “${excerpt(data)}”`];
     case 'comment.updated':
@@ -138,6 +140,8 @@ function Subject({ event: { type, subject, data }, projects }: Props): ReactNode
       return linkTo(`/projects/${subject.key}`, name);
     case 'key':
       return linkTo('/keys', name);
+    case 'organization':
+      return linkTo('/settings/organization', 'the organization');
     case 'webhook':
       return linkTo(`/webhooks/${subject.id}`, <bdi>{shortUrl(String(data.url))}</bdi>);
     case 'comment': {

@@ -3,8 +3,7 @@ import { Link } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { paths } from '../api/openapi.ts';
 import { Loaded } from '../components/loading.tsx';
-import { daysFromToday, formatChange, formatNumber } from '../format.ts';
-import { movementSince } from '../risks/queries.ts';
+import { comparisonDay, comparisonPeriod, daysFromToday, formatChange, formatNumber } from '../format.ts';
 import { Trend } from './trend.tsx';
 
 type Query = NonNullable<paths['/v1/risks/trend']['get']['parameters']['query']>;
@@ -17,9 +16,9 @@ const useTrend = (query: Query) =>
 
 const useWeeks = () => useTrend({ from: daysFromToday(-91), interval: 'week' });
 
-/** The register today and 30 days ago, which is no day of the weekly trend. */
+/** The register today and on the day of comparison, which is no day of the weekly trend. */
 export function useRiskChange() {
-  const since = movementSince();
+  const since = comparisonDay();
   const { data: weeks } = useWeeks();
   const { data: days } = useTrend({ from: since, to: since, interval: 'day' });
   return { now: weeks?.data.at(-1), before: days?.data[0] };
@@ -34,7 +33,7 @@ export function Exposure() {
       <header>
         <h2 id="exposure">Total risk score {now && formatNumber(now.sum)}</h2>
         <span className="quiet">
-          {now && before && `${formatChange(now.sum - before.sum)} in 30 days · `}
+          {now && before && `${formatChange(now.sum - before.sum)} in ${comparisonPeriod()} · `}
           last 13 weeks
         </span>
       </header>
@@ -54,7 +53,9 @@ export function RiskTiles() {
             <strong>{now ? formatNumber(now[field]) : '–'}</strong>
             <span>{label}</span>
             <span className="change">
-              {now && before ? `${formatChange(now[field] - before[field])} in 30 days` : '\u00a0'}
+              {now && before
+                ? `${formatChange(now[field] - before[field])} in ${comparisonPeriod()}`
+                : '\u00a0'}
             </span>
           </Link>
         </li>

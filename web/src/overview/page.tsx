@@ -9,12 +9,19 @@ import { ErrorNotice } from '../components/error-notice.tsx';
 import { HealthReasonsLine, HealthRules, healthStates } from '../components/health-reasons.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { Loaded, Loading } from '../components/loading.tsx';
-import { daysFromToday, formatNumber, humanize, pluralize } from '../format.ts';
+import {
+  comparisonDay,
+  comparisonPeriod,
+  daysFromToday,
+  formatNumber,
+  humanize,
+  pluralize,
+} from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { NoProjects } from '../projects/no-projects.tsx';
 import { useProjects, worstFirst } from '../projects/queries.ts';
 import { HeatMap } from '../risks/heat-map.tsx';
-import { movementSince, useHeatMap, useRisks } from '../risks/queries.ts';
+import { useHeatMap, useRisks } from '../risks/queries.ts';
 import { Activity } from './activity.tsx';
 import { Exposure, RiskTiles, useRiskChange } from './exposure.tsx';
 import './overview.css';
@@ -91,8 +98,8 @@ function HealthOf({ projects }: { projects: Project[] }) {
 }
 
 const comparison = (difference: number) => {
-  if (difference === 0) return 'as many as 30 days ago';
-  return `${formatNumber(Math.abs(difference))} ${difference > 0 ? 'more' : 'fewer'} than 30 days ago`;
+  if (difference === 0) return `as many as ${comparisonPeriod()} ago`;
+  return `${formatNumber(Math.abs(difference))} ${difference > 0 ? 'more' : 'fewer'} than ${comparisonPeriod()} ago`;
 };
 
 function ProjectHealth({ projects }: { projects: Project[] }) {
@@ -139,7 +146,7 @@ function TopRisks() {
     <section className="card top-risks" aria-labelledby="top-risks">
       <header>
         <h2 id="top-risks">Top 10 risks</h2>
-        <span className="quiet">Score change in 30 days</span>
+        <span className="quiet">Score change in {comparisonPeriod()}</span>
       </header>
       {risks.isError && <ErrorNotice error={risks.error} retry={() => risks.refetch()} />}
       {risks.isPending && <Loading />}
@@ -164,7 +171,7 @@ const TopRisk = ({ risk }: { risk: RankedRisk }) => (
       <bdi>{risk.title}</bdi>
     </Link>
     <span className="key">{risk.key}</span>
-    <Movement risk={risk} since={movementSince()} />
+    <Movement risk={risk} since={comparisonDay()} />
   </li>
 );
 

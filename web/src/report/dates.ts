@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { Project } from '../api/openapi.ts';
-import { daysFromToday, daysLater, formatShortDay, today } from '../format.ts';
+import { daysFromToday, daysLater, formatShortDay, startOfWeek, today } from '../format.ts';
 import { inProjects, listHref, maxRows, type Period } from './queries.ts';
 
 export const dateKinds = { risk: 'Risk due', review: 'Risk review', issue: 'Issue due', task: 'Task due' };
@@ -82,9 +82,7 @@ export const countDates = (dates: readonly DueDate[]) =>
     .map((kind) => ({ kind, count: dates.filter((date) => date.kind === kind).length }))
     .filter(({ count }) => count > 0);
 
-const weeks = Math.ceil(timelineDays / 7);
-
-/** Overdue first, then week by week. */
+/** Overdue first, then week by week, as the organization counts weeks. */
 export function spansOf(dates: readonly DueDate[], projects: readonly Project[]): Span[] {
   const open = projects.filter(({ status }) => status !== 'completed' && status !== 'cancelled');
   const between = (from: string, to: string) => (day: string | null) =>
@@ -100,13 +98,17 @@ export function spansOf(dates: readonly DueDate[], projects: readonly Project[])
       projects: open.filter(({ due_on }) => isIn(due_on)),
     };
   };
-  return [
-    span('Overdue', '', today()),
-    ...Array.from({ length: weeks }, (_, week) => {
-      const first = daysFromToday(week * 7);
-      const last = daysFromToday(Math.min(week * 7 + 6, timelineDays));
-      const end = daysFromToday(Math.min(week * 7 + 7, timelineDays + 1));
-      return span(`${formatShortDay(first)} – ${formatShortDay(last)}`, first, end);
-    }),
-  ];
+  const spans = [span('Overdue', '', today())];
+  const end = daysFromToday(timelineDays + 1);
+  // The first week begins today, and the last one may be cut off.
+  for (let first = today(); first < end; ) {
+    const next = daysLater(startOfWeek(first), 7);
+    const to = next < end ? next : end;
+    const last = daysLater(to, -1);
+    const title =
+      first === last ? formatShortDay(first) : `${formatShortDay(first)} – ${formatShortDay(last)}`;
+    spans.push(span(title, first, to));
+    first = to;
+  }
+  return spans;
 }

@@ -1,7 +1,7 @@
 import { useIsFetching } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Project, RiskSummary } from '../api/openapi.ts';
-import { useIsLimited } from '../api/session.ts';
+import { useIsLimited, useMe } from '../api/session.ts';
 import { AsOfInput, AsOfNotice } from '../components/as-of.tsx';
 import { healthPhrase } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
@@ -28,11 +28,15 @@ import './report.css';
 export function ReportPage() {
   const { filters, bind, set } = useFilters(['project', 'since', 'as_of']);
   const projects = useProjects();
+  const { name } = useMe().organization;
   const isLoading = useIsFetching() > 0;
   const period = { project: filters.project?.split(','), ...validDays(filters.since, filters.as_of) };
   return (
     <div className="report">
-      <Title title="Report" summary={<Subject period={period} projects={projects.data ?? []} />}>
+      <Title
+        title={name === null ? 'Report' : `${name}: Report`}
+        summary={<Subject period={period} projects={projects.data ?? []} />}
+      >
         <Button icon="print" isPending={isLoading} onPress={() => print()}>
           Print or save as PDF
         </Button>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { paths, RankedRisk } from '../api/openapi.ts';
-import { daysLater, endOf, formatDay, isDay, today } from '../format.ts';
+import { comparisonDay, daysLater, endOf, formatDay, isDay, today } from '../format.ts';
 import { isActiveRisk } from '../risks/model.ts';
 
 /** What the report is about: some projects, or all, the day that everything is compared with, and the day it shows. */
@@ -23,7 +23,7 @@ export const maxRows = 1000;
 export function validDays(since = '', asOf = ''): Pick<Period, 'since' | 'asOf'> {
   const last = isDay(asOf) && asOf < today() ? asOf : today();
   return {
-    since: isDay(since) && since <= last ? since : daysLater(last, -30),
+    since: isDay(since) && since <= last ? since : comparisonDay(last),
     asOf: last === today() ? undefined : last,
   };
 }

@@ -9,8 +9,7 @@ import {
   updatedColumn,
 } from '../components/columns.tsx';
 import type { Column } from '../components/table.tsx';
-import { formatNumber, humanize } from '../format.ts';
-import { movementSince } from './queries.ts';
+import { comparisonDay, comparisonPeriod, formatNumber, humanize } from '../format.ts';
 
 type Options = { isFiltered: boolean; isMapOpen?: boolean; hasMovement: boolean };
 
@@ -34,12 +33,12 @@ export const riskColumns = ({
   },
   {
     name: 'movement',
-    header: '30 days',
-    label: 'Change in 30 days',
+    header: comparisonPeriod(),
+    label: `Change in ${comparisonPeriod()}`,
     width: 5.2,
     from: 'laptop',
     isHidden: !hasMovement,
-    cell: (risk) => <Movement risk={risk} since={movementSince()} />,
+    cell: (risk) => <Movement risk={risk} since={comparisonDay()} />,
   },
   {
     name: 'score',

@@ -6,7 +6,7 @@ import type { paths } from '../api/openapi.ts';
 import { usePages } from '../api/pages.ts';
 import { useRows } from '../api/queries.ts';
 import type { Filters } from '../components/filters.tsx';
-import { daysFromToday } from '../format.ts';
+import { comparisonDay } from '../format.ts';
 
 type Query = NonNullable<paths['/v1/risks']['get']['parameters']['query']>;
 
@@ -44,25 +44,22 @@ const readRisks = (query: Query) => dataOrThrow(api.GET('/v1/risks', { params: {
 export const readSummary = (filters: Filters) =>
   dataOrThrow(api.GET('/v1/risks/summary', { params: { query: asQuery(filters) } }));
 
-/** The day that the scores are compared with. */
-export const movementSince = () => daysFromToday(-30);
-
 /** Risks have no movement when they are sorted otherwise or as of another day. */
 export const canHaveMovement = ({ sort, as_of }: Filters) => !sort && !as_of;
 
 /**
- * The ranked risks and how each has moved in 30 days. For the movement the service ranks all risks as of that day, which
+ * The ranked risks and how each has moved since the day of comparison. For the movement the service ranks all risks as of that day, which
  * is slow, so a second query reads it page by page after the rows.
  */
 export function useRisks(filters: Filters, { limit = 100, isCounted = true, hasMovement = true } = {}) {
-  const since = movementSince();
+  const since = comparisonDay();
   const risks = useRows(
     ['risks', 'list', filters],
     (paging) => readRisks({ ...asQuery(filters), ...paging }),
     { limit, isCounted },
   );
   const movement = usePages({
-    queryKey: ['risks', 'movement', filters, limit],
+    queryKey: ['risks', 'movement', filters, limit, since],
     enabled: hasMovement && canHaveMovement(filters) && risks.rows.length > 0 && !risks.isPlaceholderData,
     limit,
     read: (paging) => readRisks({ ...asQuery(filters), include: 'movement', since, ...paging }),
