@@ -44,6 +44,7 @@ import { runOnNewDay } from './jobs/new-day.ts';
 import { createSpool } from './lists/spool.ts';
 import { pageRoutes } from './pages/routes.ts';
 import { accessRoutes } from './resources/access/routes.ts';
+import { categoryRoutes } from './resources/categories/routes.ts';
 import { commentRoutes } from './resources/comments/routes.ts';
 import { eventRoutes } from './resources/events/routes.ts';
 import { groupRoutes } from './resources/groups/routes.ts';
@@ -123,6 +124,7 @@ const resources = [
   projectRoutes,
   commentRoutes,
   viewRoutes,
+  categoryRoutes,
   organizationRoutes,
   accessRoutes,
   keyRoutes,

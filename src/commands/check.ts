@@ -55,7 +55,7 @@ async function* runChecks(database: Database, db: Kysely<Tables>): AsyncGenerato
     samples: broken.slice(0, maxSamples),
   };
   for (const rule of rulesFor(await readRiskModels(db))) yield runRule(db, rule);
-  for (const table of ['people', 'groups', 'projects', 'keys'] as const)
+  for (const table of ['people', 'groups', 'projects', 'keys', 'categories'] as const)
     yield collect('names', `${table}.name_folded follows from the name`, findWrongNames(db, table));
   const stored = await database.describeTables(db);
   for (const table of allTables) {

@@ -20,6 +20,7 @@ export const prefixes = {
   passkey: 'psk',
   risk_model: 'rmd',
   organization: 'org',
+  category: 'cat',
 } as const;
 
 export type IdKind = keyof typeof prefixes;

@@ -1,4 +1,5 @@
 import { accessResource } from './access/schema.ts';
+import { categoryResource } from './categories/schema.ts';
 import { commentResource } from './comments/schema.ts';
 import { groupResource } from './groups/schema.ts';
 import { issueResource } from './issues/schema.ts';
@@ -23,6 +24,7 @@ export const resources = [
   taskResource,
   commentResource,
   viewResource,
+  categoryResource,
   organizationResource,
   accessResource,
   keyResource,

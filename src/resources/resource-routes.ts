@@ -69,6 +69,8 @@ export type ResourceKind<
   deleteOperation?: string;
   /** For a resource with many rows of its own. */
   deleteWorkload?: WriteWorkload;
+  /** For a resource whose name many rows contain: how it is created and changed. */
+  writeWorkload?: WriteWorkload;
   /** False if no field must be unique, and if nothing refers to the resource. */
   hasUniqueFields?: boolean;
   canBeInUse?: boolean;
@@ -162,12 +164,17 @@ export function resourceRoutes<
       },
     },
     async (request, reply) =>
-      sendIdempotent(request, reply, async (db) => {
-        const input = request.body as Static<Input>;
-        const resource = await kind.create(db, paramsOf(request), input, request.change, request);
-        const path = kind.pathOf?.(resource) ?? `${collection}/${idOf(kind, resource)}`;
-        return created(path, withSecret ? withoutSecret(resource as never) : resource);
-      }),
+      sendIdempotent(
+        request,
+        reply,
+        async (db) => {
+          const input = request.body as Static<Input>;
+          const resource = await kind.create(db, paramsOf(request), input, request.change, request);
+          const path = kind.pathOf?.(resource) ?? `${collection}/${idOf(kind, resource)}`;
+          return created(path, withSecret ? withoutSecret(resource as never) : resource);
+        },
+        kind.writeWorkload,
+      ),
   );
 
   if (kind.importable) {
@@ -240,7 +247,7 @@ export function resourceRoutes<
         const current = await kind.get(db, paramsOf(request), request.moment, request);
         assertIfMatch(request, current);
         return kind.update(db, current, request.body as Static<Patch>, request.change, request);
-      });
+      }, kind.writeWorkload);
       return sendResource(request, reply, changed);
     },
   );

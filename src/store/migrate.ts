@@ -7,6 +7,7 @@ import { up as first } from './migrations/0001_first.ts';
 import { up as identity } from './migrations/0002_identity.ts';
 import { up as lists } from './migrations/0003_lists.ts';
 import { up as riskModel } from './migrations/0004_risk_model.ts';
+import { up as organization } from './migrations/0005_organization.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -18,6 +19,7 @@ const migrations: Record<string, (db: Kysely<unknown>, kind: Engine['kind']) => 
   '0002_0.3.0_identity': identity,
   '0003_0.3.0_lists': lists,
   '0004_0.4.0_risk_model': riskModel,
+  '0005_0.4.0_organization': organization,
 };
 
 export const migrationNames = Object.keys(migrations);

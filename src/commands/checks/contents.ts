@@ -94,7 +94,7 @@ export async function* findInvalidRows(
 /** Names are searched, sorted and compared in their folded form. */
 export async function* findWrongNames(
   db: Kysely<Tables>,
-  table: 'people' | 'groups' | 'projects' | 'keys',
+  table: 'people' | 'groups' | 'projects' | 'keys' | 'categories',
 ): AsyncGenerator<string> {
   const id = table === 'people' ? 'user_id' : 'id';
   const query = db.selectFrom(table).select(lineOf(sql.ref(id), sql.ref('name'), sql.ref('name_folded')));

@@ -214,6 +214,8 @@ async function createDataset(service: TestService, key: string) {
       })
     ).id;
   const views = [await view('risks'), await view('personnel')] as const;
+  const category = async (name: string): Promise<string> => (await make('/v1/categories', { name })).id;
+  const categories = [await category('projectmark'), await category('other')] as const;
   const { id: storedKey } = await make('/v1/keys', { name: 'stored', scopes: ['keys.read'] });
   const member = (await make('/v1/personnel', { name: 'member', email: 'member@example.com' }))
     .user_id as string;
@@ -245,6 +247,7 @@ async function createDataset(service: TestService, key: string) {
     task: task.id as string,
     comments,
     views,
+    categories,
     key: storedKey as string,
     webhook: webhook.id as string,
     delivery,
@@ -344,6 +347,9 @@ function requestsOf({ operationId, path, requestBody }: Operation, dataset: Data
     createView: ['risks', 'personnel'].map((list) => ({
       body: { list, name: 'new', query: 'sort=name' },
     })),
+    createCategory: [{ body: { name: 'new' } }],
+    updateCategory: [{ body: { name: 'new' } }],
+    mergeCategory: [{ body: { into: dataset.categories[1] } }],
     updateOrganization: [{ body: { name: 'new' } }],
     getAccess: [ofMember],
     listAccessHistory: [ofMember],
@@ -379,6 +385,7 @@ function withIds(path: string, dataset: Dataset, ids: Ids = {}): string {
     'webhooks/{id}': dataset.webhook,
     'deliveries/{delivery_id}': dataset.delivery,
     'views/{id}': ids.view ?? dataset.views[0],
+    'categories/{id}': dataset.categories[0],
     'projects/{project_id}': ids.project_id ?? dataset.projectKey,
     'personnel/{user_id}': ids.user_id ?? dataset.person.used,
     'members/{user_id}': ids.user_id ?? dataset.person.used,
@@ -405,6 +412,7 @@ const areaOfTable: Partial<Record<TableName, Area>> = {
   issues: 'projects',
   tasks: 'projects',
   comments: 'projects',
+  categories: 'projects',
   settings: 'projects',
   keys: 'keys',
   access: 'keys',
@@ -435,6 +443,7 @@ function areaOf(table: TableName, row: Record<string, unknown>): Area {
 /** The tables that contain data, in an order in which rows can be inserted. */
 const tableOrder = [
   'settings',
+  'categories',
   'people',
   'access',
   'keys',

@@ -22,8 +22,9 @@ export async function sendIdempotent(
   request: FastifyRequest,
   reply: FastifyReply,
   work: (db: Transaction<Tables>) => Promise<Done>,
+  workload?: WriteWorkload,
 ) {
-  return sendResult(reply, await runIdempotent(request, request.body ?? null, work));
+  return sendResult(reply, await runIdempotent(request, request.body ?? null, work, workload));
 }
 
 /** Sends the result of `runIdempotent`. */

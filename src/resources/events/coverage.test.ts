@@ -104,6 +104,12 @@ const requests: [operation: string, body: unknown, types: string[]][] = [
   ['createProject', { name: 'Gemini' }, ['project.created']],
   ['deleteProject', undefined, ['project.deleted']],
   ['importProjects', 'name\nMercury\n', ['project.created']],
+  ['createCategory', { name: 'Supply' }, ['category.created']],
+  ['updateCategory', { name: 'Supplies' }, ['category.updated']],
+  ['createCategory', { name: 'Other' }, ['category.created']],
+  ['mergeCategory', { into: '{previous_id}' }, ['category.merged']],
+  ['createCategory', { name: 'Third' }, ['category.created']],
+  ['deleteCategory', undefined, ['category.deleted']],
   ['updateOrganization', { name: 'Meridian' }, ['organization.changed']],
   ['createKey', { name: 'second', scopes: ['events.read'] }, ['key.created']],
   ['updateKey', { name: 'third' }, ['key.updated']],
@@ -148,6 +154,7 @@ onBothEngines('the event of every operation', (start) => {
       assert.deepEqual(pluck(page.data, 'type'), types, operation);
       after = page.meta.next_after;
       const { id, user_id, project_id } = response.body ?? {};
+      if (response.status === 201 && id) ids.previous_id = ids.id ?? '';
       if (response.status === 201 && id)
         ids[idNames.find(([collection]) => path.endsWith(collection))?.[1] ?? 'id'] = id;
       if (response.status === 201 && user_id) ids.user_id = user_id;

@@ -29,7 +29,7 @@ export async function createItems<I extends Item, Input extends object, Patch>(
   db: Transaction<Tables>,
   kind: ItemWrites<I, Input, Patch>,
   projectRef: string,
-  inputs: readonly Input[],
+  requested: readonly Input[],
   change: Change,
 ): Promise<(Created | Problem)[]> {
   const project = await lockProject(db, projectRef);
@@ -37,11 +37,13 @@ export async function createItems<I extends Item, Input extends object, Patch>(
   const writes = await prepared(db, kind);
   const { target, subject, inputErrors = () => [] } = writes;
   const { id: project_id, key } = project;
+  const resolved = await writes.resolve?.(db, requested);
+  const inputs = resolved?.values ?? requested;
   const counter = `${target.table}_created` as const;
   const deltas: { after: CountDelta }[] = [];
   const errors = joined(
     joined(await validateItems(db, writes, project_id, inputs, change), inputs.map(inputErrors)),
-    await assigneeErrors(db, inputs, change),
+    joined(await assigneeErrors(db, inputs, change), resolved?.errors ?? []),
   );
   const options = {
     subject,

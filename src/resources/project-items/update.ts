@@ -36,16 +36,18 @@ type Draft<I> = ItemChange<I> & { errors: FieldError[]; problem?: Problem };
 export async function updateItems<I extends Item, Input extends object, Patch extends object>(
   db: Transaction<Tables>,
   writes: ItemWrites<I, Input, Patch>,
-  updates: readonly Update<I, Patch>[],
+  requestedUpdates: readonly Update<I, Patch>[],
   requested: Change,
 ): Promise<(I | Problem)[]> {
-  const change = notBefore(requested, latestOf(updates));
-  const project_ids = new Set(updates.map(({ current }) => current.project_id));
+  const change = notBefore(requested, latestOf(requestedUpdates));
+  const project_ids = new Set(requestedUpdates.map(({ current }) => current.project_id));
   const projects = await lockProjects(db, [...project_ids]);
   // A project was deleted after its items were.
   if (projects.size < project_ids.size) throw new WriteConflict();
   const kind = await prepared(db, writes);
+  const { updates, errors } = await resolveUpdates(db, kind, requestedUpdates);
   const drafts = updates.map((update) => draftOf(kind, update, projects, change));
+  for (const [i, draft] of drafts.entries()) draft.errors.push(...(errors[i] ?? []));
   const changing = drafts.filter(({ differences }) => Object.keys(differences).length > 0);
   await addErrors(db, kind, changing, change);
   for (const draft of drafts) {
@@ -54,6 +56,25 @@ export async function updateItems<I extends Item, Input extends object, Patch ex
   await rejectDuplicates(db, kind.target, changing.filter(isValid));
   const changed = await saveItems(db, kind, changing.filter(isValid), requested);
   return drafts.map(({ problem, current }) => problem ?? changed.get(current.id) ?? current);
+}
+
+/** Completes the values that change: an item keeps what it has, even if it could not be set any more. */
+async function resolveUpdates<I extends Item, Input, Patch extends object>(
+  db: Transaction<Tables>,
+  { resolve }: ItemWrites<I, Input, Patch>,
+  updates: readonly Update<I, Patch>[],
+): Promise<{ updates: readonly Update<I, Patch>[]; errors: FieldError[][] }> {
+  if (!resolve) return { updates, errors: [] };
+  const changed = updates.map(({ current, patch }) => {
+    const isChanged = ([field, value]: [string, unknown]) =>
+      (current as Record<string, unknown>)[field] !== value;
+    return Object.fromEntries(Object.entries(patch).filter(isChanged));
+  });
+  const { values, errors } = await resolve(db, changed);
+  return {
+    updates: updates.map(({ current, patch }, i) => ({ current, patch: { ...patch, ...values[i] } })),
+    errors,
+  };
 }
 
 const isValid = ({ problem }: { problem?: Problem }) => problem === undefined;

@@ -36,6 +36,11 @@ export type ItemWrites<I extends Item, Input, Patch> = {
   get: ReadItem<I>;
   /** The row of a new item. */
   row(identity: ItemIdentity, input: Input, moment: Moment): object;
+  /** Completes values with what is stored. Returns the errors of each. */
+  resolve?<Values extends object>(
+    db: Transaction<Tables>,
+    values: readonly Values[],
+  ): Promise<{ values: Values[]; errors: FieldError[][] }>;
   /** Validates a new item, or the new state of an item, except its references. */
   itemErrors(item: I | Input, moment: Moment): FieldError[];
   /** Validates what only a new item must fulfill. */

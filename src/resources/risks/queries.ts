@@ -20,6 +20,7 @@ import type { ItemIdentity, ItemWrites } from '../project-items/writes.ts';
 import { riskDelta } from '../projects/counts.ts';
 import { assertWritable } from '../projects/lock.ts';
 import { assertTransition, ownerAndDateErrors } from '../validation.ts';
+import { resolveCategories } from './category.ts';
 import { riskJson, riskRows, withOwner } from './register.ts';
 import { approvalErrors, withApprover } from './rules/approval.ts';
 import { scoreColumns } from './rules/score-columns.ts';
@@ -50,6 +51,7 @@ export function writesBy(model: Model): RiskWrites {
     subject: riskSubject,
     schema: Risk,
     get: getRisk,
+    resolve: resolveCategories,
     row: (identity, input, moment) => riskRow(identity, input, moment, model),
     itemErrors: ownerAndDateErrors,
     inputErrors: (input) => [...ratingErrors(model, input), ...residualErrors(input, input)],
