@@ -48,6 +48,7 @@ const console = startConsole({
       access: '/access',
       audit: '/audit',
       'settings-organization': '/settings/organization',
+      'settings-categories': '/settings/categories',
       report: '/report?project=APOLLO',
       'report-earlier': `/report?as_of=${daysAgo(30)}&since=${daysAgo(120)}`,
       'risks-before': '/risks?as_of=2001-02-03',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { startConsole, test, visit } from './console.ts';
+import { screenshot, startConsole, test, visit, waitUntilLoaded } from './console.ts';
 import { fact, inDays } from './page.ts';
 
 const console = startConsole({
@@ -65,4 +65,69 @@ test('an open page follows a change of the settings', async (t) => {
   await console.patch('/v1/organization', { name: 'Northern Line', comparison_days: 7 });
   await page.locator('.sidebar .brand', { hasText: 'Northern Line' }).waitFor();
   await page.locator('.headline').getByText('7 days ago').waitFor();
+});
+
+test('categories are added, moved, renamed, merged and deleted', async (t) => {
+  const risk = await console.post('/v1/projects/APOLLO/risks', { title: 'Flood', category: 'Weather' });
+  const page = await console.open(t, '/settings/categories');
+  const rows = page.getByRole('table', { name: 'Categories' }).locator('tbody tr');
+  await rows.getByText('Not in the list').waitFor();
+  await page.getByRole('button', { name: 'Add Weather to the list' }).click();
+  await page.getByText('Added Weather').waitFor();
+  const add = async (name: string) => {
+    await page.getByRole('button', { name: 'Add category' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill(name);
+    await page.getByRole('dialog').getByRole('button', { name: 'Add category' }).click();
+    await page.getByText(`Added ${name}`).waitFor();
+  };
+  await add('Supply');
+  await add('Storms');
+  await screenshot(page, 'settings-categories-list');
+  const names = async () => {
+    await waitUntilLoaded(page);
+    return rows.locator('.cell-name').allInnerTexts();
+  };
+  assert.deepEqual(await names(), ['Weather', 'Supply', 'Storms']);
+  await page.getByRole('button', { name: 'Move Supply up' }).click();
+  await rows.first().getByText('Supply').waitFor();
+  assert.deepEqual(await names(), ['Supply', 'Weather', 'Storms']);
+
+  await page.getByRole('button', { name: 'Edit Weather' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('A new name changes 1 risk').waitFor();
+  await dialog.getByLabel('Name').fill('Climate');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved Climate').waitFor();
+  await page.getByRole('button', { name: 'Merge Storms' }).click();
+  await dialog.getByLabel('Into').selectOption('Climate');
+  await dialog.getByRole('button', { name: 'Merge' }).click();
+  await page.getByText('Merged Storms into Climate').waitFor();
+  await page.getByRole('button', { name: 'Delete Supply' }).click();
+  await dialog.getByText('No risks have this category.').waitFor();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('Deleted Supply').waitFor();
+  assert.deepEqual(await names(), ['Climate']);
+
+  // The number leads to a list of as many risks.
+  await page.getByRole('link', { name: '1 risks: Climate' }).click();
+  await page.waitForURL(/category=Climate&status=all&archived=any/);
+  await page.getByRole('link', { name: 'Flood' }).waitFor();
+  await page.getByRole('button', { name: 'Remove filter: With archived projects' }).waitFor();
+
+  await visit(page, '/settings/categories');
+  await page.getByLabel('Risks may have other categories').click();
+  await page.getByText('Only listed categories are allowed').waitFor();
+  await visit(page, `/risks/${risk.key}`);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  const category = dialog.getByLabel('Category');
+  const options = await category.evaluate((input) =>
+    [...((input as HTMLInputElement).list?.options ?? [])].map(({ value }) => value),
+  );
+  assert.deepEqual(options, ['Climate']);
+  await category.fill('Climte');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('Did you mean Climate?').waitFor();
+  await category.fill('climate');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
 });

@@ -34,6 +34,7 @@ const dependencies: Readonly<Record<string, readonly Subject[]>> = {
   audit: ['access', 'session', 'key'],
   'risk-model': [],
   organization: ['organization'],
+  categories: ['category', 'risk', 'project'],
   'sign-in-ways': [],
   account: ['access', 'key', 'session'],
 };

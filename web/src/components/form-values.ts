@@ -57,7 +57,7 @@ type KindFor<Value> = Value extends readonly unknown[]
     ? 'number' | 'choice'
     : Value extends string
       ? string extends Value
-        ? 'line' | 'text' | 'day' | 'person' | 'group' | 'project' | 'risk' | 'issue'
+        ? 'line' | 'text' | 'day' | 'choice' | 'person' | 'group' | 'project' | 'risk' | 'issue'
         : 'choice'
       : never;
 

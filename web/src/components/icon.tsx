@@ -23,6 +23,7 @@ const shapes = {
   more: 'M3.5 8v.1M8 8v.1M12.5 8v.1',
   plus: 'M8 3v10M3 8h10',
   down: 'M4 6l4 4 4-4',
+  up: 'M4 10l4-4 4 4',
   right: 'M6 4l4 4-4 4',
   out: 'M6 2.5H3v11h3M10.5 11l3-3-3-3M13.5 8H6',
   export: 'M8 2v8M5 7.5 8 10.5l3-3M2.5 13.5h11',

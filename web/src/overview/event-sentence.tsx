@@ -128,7 +128,7 @@ const lists: Readonly<Record<string, 'risks' | 'issues' | 'tasks'>> = {
 
 /** The name of what was changed, linked to its page while there is one. */
 function Subject({ event: { type, subject, data }, projects }: Props): ReactNode {
-  const isGone = type.endsWith('.deleted');
+  const isGone = type.endsWith('.deleted') || type === 'category.merged';
   const linkTo = (path: string, name: ReactNode) => (isGone ? name : <Link href={path}>{name}</Link>);
   const name = <bdi>{String(data.name ?? data.group_name ?? '')}</bdi>;
   switch (subject.type) {
@@ -140,6 +140,8 @@ function Subject({ event: { type, subject, data }, projects }: Props): ReactNode
       return linkTo(`/projects/${subject.key}`, name);
     case 'key':
       return linkTo('/keys', name);
+    case 'category':
+      return linkTo('/settings/categories', name);
     case 'organization':
       return linkTo('/settings/organization', 'the organization');
     case 'webhook':

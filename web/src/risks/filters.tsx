@@ -42,6 +42,7 @@ const appliedFilters = {
   impact: (value: string) => `Impact ${value}`,
   kind: humanize,
   category: (value: string) => `Category: ${value}`,
+  archived: (value: string) => (value === 'any' ? 'With archived projects' : 'Archived projects'),
   unowned: (value: string) => (value === 'true' ? 'No owner' : 'Has an owner'),
   assessed: (value: string) => (value === 'true' ? 'Assessed' : 'Not assessed'),
   review_overdue: (value: string) => (value === 'true' ? 'Review overdue' : 'Review not overdue'),

@@ -22,6 +22,7 @@ export const riskFilterNames = [
   'check',
   'kind',
   'category',
+  'archived',
   'owner_user_id',
   'owner_group_id',
   'unowned',
@@ -43,6 +44,13 @@ const readRisks = (query: Query) => dataOrThrow(api.GET('/v1/risks', { params: {
 
 export const readSummary = (filters: Filters) =>
   dataOrThrow(api.GET('/v1/risks/summary', { params: { query: asQuery(filters) } }));
+
+/** The categories: those of the list in their order, then those that risks have besides. */
+export const useCategories = () =>
+  useQuery({
+    queryKey: ['categories'],
+    queryFn: async () => (await dataOrThrow(api.GET('/v1/categories'))).data,
+  });
 
 /** Risks have no movement when they are sorted otherwise or as of another day. */
 export const canHaveMovement = ({ sort, as_of }: Filters) => !sort && !as_of;

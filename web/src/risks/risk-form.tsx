@@ -13,6 +13,7 @@ import { enumOptions, humanize } from '../format.ts';
 import { useReadablePerson } from '../personnel/queries.ts';
 import { useTitleIn } from '../projects/queries.ts';
 import { useRiskModel } from './model.ts';
+import { useCategories } from './queries.ts';
 import { transitionForms } from './transition-forms.ts';
 
 type RiskModel = ReturnType<typeof useRiskModel>['data'];
@@ -56,6 +57,13 @@ function fieldsOf(model?: RiskModel, risk?: Risk, raisedBy?: string): FieldOf<Ri
   ];
 }
 
+/** The field of the category suggests those of the list first. */
+function useSuggestions(fields: readonly FieldOf<RiskInput>[]): FieldOf<RiskInput>[] {
+  const { data = [] } = useCategories();
+  const suggestions = data.map(({ name }) => name);
+  return fields.map((field) => (field.name === 'category' ? { ...field, suggestions } : field));
+}
+
 type NewProps = { project: string | undefined; onClose: () => void };
 
 export function NewRisk({ project, onClose }: NewProps) {
@@ -67,7 +75,7 @@ export function NewRisk({ project, onClose }: NewProps) {
       action="Create risk"
       wide
       needed={model}
-      fields={fieldsOf(model.data)}
+      fields={useSuggestions(fieldsOf(model.data))}
       create={(project_id, body) =>
         api.POST('/v1/projects/{project_id}/risks', { params: { path: { project_id } }, body })
       }
@@ -86,6 +94,9 @@ const statusFields: FieldOf<RiskPatch>[] = [
 export function useRiskEditor(risk: Risk): Editor<RiskPatch, Risk> {
   const { data: model } = useRiskModel();
   const raisedBy = useReadablePerson(risk.raised_by_user_id);
-  const editor = useItemEditor('risks', risk, [...fieldsOf(model, risk, raisedBy?.name), ...statusFields]);
+  const editor = useItemEditor('risks', risk, [
+    ...useSuggestions(fieldsOf(model, risk, raisedBy?.name)),
+    ...statusFields,
+  ]);
   return { ...editor, isWide: true, canEdit: editor.canEdit && model !== undefined };
 }
