@@ -2,11 +2,12 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import { jsonObject, parsedJson } from '../../database/sql/functions.ts';
 import { checkConditions } from '../risks/rules/checks.ts';
-import { ranksAbove } from '../risks/rules/ranking.ts';
+import { ranksAbove, unassessedPrefix } from '../risks/rules/ranking.ts';
 
 /**
  * Computes the health of a project with human-readable reasons. Each rule that applies adds a reason; the most severe rule
- * sets the state. A project without any data is `unknown`, not `on_track`.
+ * sets the state. A project without any data is `unknown`, not `on_track`. Only threats count: an opportunity with a high
+ * score is no reason to worry.
  */
 export function projectHealth(moment: Moment) {
   const rules = healthRules(moment);
@@ -76,15 +77,30 @@ const healthRules = ({ today }: Moment): HealthRule[] => [
   },
 ];
 
-const assessedRisks = sql<number>`(projects.active_risks - projects.unassessed_risks)`;
+const assessedRisks = sql<number>`measures.assessed`;
+
+/** The active opportunities of a project, which an index of their own finds. They are neither risky nor above an appetite. */
+const opportunitiesWhere = (condition: RawBuilder<boolean>) =>
+  sql<number>`(select count(*) from risks
+    where project_id = projects.id and active = 1 and kind = 'opportunity' and ${condition})`;
+
+const isAssessed = sql<boolean>`rank_key < ${sql.lit(unassessedPrefix)}`;
+
+/** The counters of a project contain its threats and its opportunities. */
+export const opportunities = opportunitiesWhere(sql`1 = 1`);
+export const activeThreats = sql<number>`(projects.active_risks - ${opportunities})`;
+export const unassessedThreats = sql<number>`(projects.unassessed_risks
+  - ${opportunitiesWhere(sql`not (${isAssessed})`)})`;
 
 /** Because of its limit, neither engine merges this subquery into the rules, which would count everything again. */
 const measures = (moment: Moment) => sql`(select
   ${topScore} as top_score,
   ${topRisk(sql`level`)} as top_level,
   ${topRisk(sql`key`)} as top_key,
+  projects.active_risks - projects.unassessed_risks - ${opportunitiesWhere(isAssessed)} as assessed,
   (select count(*) from risks
-    where project_id = projects.id and active = 1 and ${ranksAbove(sql`projects.appetite`)}) as above,
+    where project_id = projects.id and active = 1 and ${ranksAbove(sql`projects.appetite`)})
+    - ${opportunitiesWhere(ranksAbove(sql`projects.appetite`))} as above,
   (select key from risks where project_id = projects.id and ${ranksAbove(sql`projects.appetite`)}
     and level = 'critical' and kind = 'threat' and ${checkConditions(moment).no_response_plan}
     order by rank_key limit 1) as unplanned,
@@ -93,10 +109,10 @@ const measures = (moment: Moment) => sql`(select
   (select count(*) from tasks where project_id = projects.id and open = 1) as open_tasks
   limit 1) as measures`;
 
-/** A column of the top-ranked risk, which the ranking index finds. */
+/** A column of the top-ranked threat, which the ranking index finds. */
 function topRisk(column: RawBuilder<unknown>) {
   return sql<number>`(select risks.${column} from risks
-    where project_id = projects.id and active = 1 order by rank_key limit 1)`;
+    where project_id = projects.id and active = 1 and kind = 'threat' order by rank_key limit 1)`;
 }
 
 export const topScore = topRisk(sql`score`);

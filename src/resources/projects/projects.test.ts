@@ -48,6 +48,7 @@ onBothEngines('projects', (start) => {
       active_risks: 0,
       unassessed_risks: 0,
       top_score: null,
+      opportunities: 0,
       overdue_tasks: 0,
     });
     await service.make('/v1/projects/APOLLO/risks', key, { title: 'A', probability: 4, impact: 5 });
@@ -59,6 +60,7 @@ onBothEngines('projects', (start) => {
       active_risks: 2,
       unassessed_risks: 1,
       top_score: 20,
+      opportunities: 0,
       overdue_tasks: 0,
     });
     assert.deepEqual(await service.list('/v1/projects', key), [body]);
@@ -210,9 +212,66 @@ onBothEngines('project updates', (start) => {
     await patch({ status: 'accepted', acceptance_reason: 'Insured.', accepted_until: '2026-12-31' });
     assert.deepEqual(await health(), { state: 'at_risk', reasons: [reason] });
     await patch({ status: 'open', kind: 'opportunity' });
-    assert.deepEqual(await health(), { state: 'at_risk', reasons: [reason] });
+    assert.deepEqual(await health(), { state: 'on_track', reasons: [] });
+    await patch({ kind: 'threat' });
     await service.patch('/v1/projects/MERCURY', key, { appetite: 25 });
     assert.deepEqual(await health(), { state: 'on_track', reasons: [] });
+  });
+
+  test('count threats, with opportunities beside them, as the lists behind the numbers do', async (t) => {
+    const { service, key } = await withKey(start(t, { clock }), 'projects.manage');
+    await service.make('/v1/projects', key, { name: 'Mercury' });
+    const path = '/v1/projects/MERCURY/risks';
+    const make = (fields: object) => service.make(path, key, { title: 'x', ...fields });
+    const opportunity = { kind: 'opportunity', probability: 5, impact: 5 };
+    await make(opportunity);
+    const read = async () => (await service.get('/v1/projects/MERCURY', key)).body;
+    // No threat was assessed, so nothing is known of the health.
+    assert.deepEqual((await read()).health.state, 'unknown');
+    await make({ kind: 'opportunity' });
+    const closed = await make(opportunity);
+    await service.patch(`${path}/${closed.key}`, key, { status: 'closed', closure_reason: 'Missed.' });
+    await make({ probability: 2, impact: 3 });
+    await make({});
+    const { counts, health } = await read();
+    assert.deepEqual(health, { state: 'on_track', reasons: [] });
+    assert.deepEqual(
+      [counts.active_risks, counts.unassessed_risks, counts.top_score, counts.opportunities],
+      [2, 1, 6, 2],
+    );
+    const listed = async (query: string) => (await service.list(`/v1/risks?${query}`, key)).length;
+    assert.deepEqual(
+      [
+        await listed('kind=threat'),
+        await listed('kind=threat&assessed=false'),
+        await listed('kind=opportunity'),
+        await listed('above_appetite=true'),
+        await listed('check=above_appetite'),
+      ],
+      [2, 1, 2, 0, 0],
+    );
+    await make({ probability: 4, impact: 4 });
+    assert.equal(await listed('above_appetite=true'), 1);
+    const { body } = await service.get('/v1/risks/summary', key);
+    const flagged = body.data.by_check.find(({ check }: { check: string }) => check === 'above_appetite');
+    assert.equal(flagged.count, 1);
+    assert.deepEqual((await read()).health.reasons, [
+      '1 of 2 assessed risks above appetite 12, highest MERCURY-R6 at 16',
+    ]);
+    for (const [kind, count] of [
+      ['threat', 3],
+      ['opportunity', 2],
+    ] as const) {
+      const total = async (view: string) =>
+        (await service.get(`/v1/risks/${view}?kind=${kind}`, key)).body.data;
+      assert.equal((await total('summary')).total, count);
+      const cells: { count: number }[] = await total('heatmap');
+      assert.equal(
+        cells.reduce((sum, cell) => sum + cell.count, 0),
+        count - 1,
+      );
+      assert.equal((await total('trend')).at(-1).count, count);
+    }
   });
 });
 

@@ -30,7 +30,14 @@ import { findReferrers, referenceErrors, rejectDuplicates } from '../../store/wr
 import { deleteRow, notBefore, updateRow } from '../../store/writes/rows.ts';
 import { periodErrors } from '../validation.ts';
 import { zeroDelta } from './counts.ts';
-import { overdueTasks, projectHealth, topScore } from './health.ts';
+import {
+  activeThreats,
+  opportunities,
+  overdueTasks,
+  projectHealth,
+  topScore,
+  unassessedThreats,
+} from './health.ts';
 import { assertKeyUnused, generateKey } from './key.ts';
 import { assertNotArchived, lockProject } from './lock.ts';
 import {
@@ -251,9 +258,10 @@ const projectJson = (moment: Moment) =>
     health: projectHealth(moment),
     counts: jsonObject({
       open_issues: sql.ref('projects.open_issues'),
-      active_risks: sql.ref('projects.active_risks'),
-      unassessed_risks: sql.ref('projects.unassessed_risks'),
+      active_risks: activeThreats,
+      unassessed_risks: unassessedThreats,
       top_score: topScore,
+      opportunities,
       overdue_tasks: overdueTasks(moment.today),
     }),
     web_url: consoleUrl('/projects/', sql.ref('projects.key')),

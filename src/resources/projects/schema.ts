@@ -43,7 +43,7 @@ const fields = {
     minimum: 1,
     maximum: maxScore,
     description:
-      'Risks with a score above this need attention. Default: the `default_appetite` of the risk model, which is 12 ' +
+      'Threats with a score above this need attention. Default: the `default_appetite` of the risk model, which is 12 ' +
       'unless it was changed.',
   }),
   acceptance: OneOf(['any', 'not_owner'], {
@@ -68,13 +68,14 @@ export const Project = Strict(
           examples: [['2 of 9 assessed risks above appetite 12, highest APOLLO-R7 at 20']],
         }),
       },
-      { description: 'Computed from the risks, issues and tasks of the project.' },
+      { description: 'Computed from the threats, issues and tasks of the project.' },
     ),
     counts: Strict({
       open_issues: Type.Integer(),
-      active_risks: Type.Integer(),
-      unassessed_risks: Type.Integer({ description: 'Active risks without a score.' }),
-      top_score: OrNull(Type.Integer({ description: 'The highest score of an active risk.' })),
+      active_risks: Type.Integer({ description: 'Active threats.' }),
+      unassessed_risks: Type.Integer({ description: 'Active threats without a score.' }),
+      top_score: OrNull(Type.Integer({ description: 'The highest score of an active threat.' })),
+      opportunities: Type.Integer({ description: 'Active opportunities.' }),
       overdue_tasks: Type.Integer(),
     }),
     web_url: WebUrl('project', '/projects/APOLLO'),

@@ -280,7 +280,9 @@ export function riskConditions(register: Register, active: Expression<unknown> =
     transitive: always,
     unowned: holds(sql<boolean>`${isNull('risks.owner_user_id')} and ${isNull('risks.owner_group_id')}`),
     assessed: holds(sql<boolean>`not (${isUnassessed})`),
-    above_appetite: holds(sql<boolean>`coalesce(risks.score, 0) > projects.appetite`),
+    above_appetite: holds(
+      sql<boolean>`risks.kind = 'threat' and coalesce(risks.score, 0) > projects.appetite`,
+    ),
     review_overdue: holds(conditions.review_overdue),
     check: (checks) =>
       sql<boolean>`(${sql.join(

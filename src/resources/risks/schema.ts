@@ -247,7 +247,7 @@ export const projectRiskFilters = {
   ...ownerFilters('risks'),
   unowned: Type.Boolean({ description: 'Risks without an owner.' }),
   assessed: Type.Boolean({ description: 'Whether the risk has a score.' }),
-  above_appetite: Type.Boolean({ description: "Risks whose score is above their project's appetite." }),
+  above_appetite: Type.Boolean({ description: "Threats whose score is above their project's appetite." }),
   review_overdue: Type.Boolean({ description: 'Active risks with `review_on` before today.' }),
   check: ManyOf(OneOf(checks), { description: 'Risks that all of these checks flag.' }),
   due_before: Day(),

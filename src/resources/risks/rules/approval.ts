@@ -35,7 +35,7 @@ export function approvalErrors(
     return [fieldError(field, 'not_you', detail)];
   }
   const score = scoreOf(next.probability, next.impact);
-  const isAbove = score !== null && score > appetite;
+  const isAbove = next.kind === 'threat' && score !== null && score > appetite;
   if (acceptance === 'any' || !isAbove || !isAccepting(current, next)) return [];
   const above = `The score ${score} is above the appetite ${appetite} of ${key}, where the owner cannot accept a risk`;
   if (approver === null)

@@ -28,10 +28,11 @@ export function checkConditions(
     // As in the index of the list.
     no_response_plan: sql`(${active} and risks.status <> 'accepted'
       and case when risks.response_plan is null then 1 else 0 end = 1)`,
-    residual_above_current: sql`(coalesce(risks.residual_score, 0) > coalesce(risks.score, ${sql.lit(maxScore)}))`,
+    residual_above_current: sql`(risks.kind = 'threat'
+      and coalesce(risks.residual_score, 0) > coalesce(risks.score, ${sql.lit(maxScore)}))`,
     acceptance_expiring: sql`(risks.status = 'accepted'
       and coalesce(risks.accepted_until, ${never}) <= ${daysLater(today, 30)})`,
-    above_appetite: sql`(${active} and coalesce(risks.score, 0) > ${appetite})`,
+    above_appetite: sql`(${active} and risks.kind = 'threat' and coalesce(risks.score, 0) > ${appetite})`,
     stale_90d: sql`(${active} and risks.updated_at < ${startOf(daysLater(today, -90), moment)})`,
   };
 }
