@@ -97,8 +97,8 @@ test('a day that does not exist is shown as it was entered', async (t) => {
 test('the last point of the trend leads to the current register, the others to that of their day', async (t) => {
   const page = await console.open(t, '/');
   const points = page.locator('.trend a');
-  assert.match((await points.first().getAttribute('href')) ?? '', /\?as_of=\d{4}-\d\d-\d\d$/);
-  assert.equal(await points.last().getAttribute('href'), '/risks');
+  assert.match((await points.first().getAttribute('href')) ?? '', /\?kind=threat&as_of=\d{4}-\d\d-\d\d$/);
+  assert.equal(await points.last().getAttribute('href'), '/risks?kind=threat');
   await points.last().focus();
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Create risk' }).waitFor();

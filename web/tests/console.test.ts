@@ -103,7 +103,7 @@ describe('the overview', () => {
 
   test('shows the reasons of project health, the top 10 risks with their movement, and the trend', async (t) => {
     const page = await console.open(t, '/');
-    const { data } = await console.get('/v1/risks?limit=10');
+    const { data } = await console.get('/v1/risks?kind=threat&limit=10');
     assert.deepEqual(
       await page.locator('.ranking a').allTextContents(),
       data.map(({ title }: { title: string }) => title),

@@ -122,10 +122,10 @@ test('the overview shows what is overdue and due week by week, and the next date
 test('the overview compares the number of risks with 30 days ago and stacks their scores by level', async (t) => {
   const page = await console.open(t, '/');
   const from = daysAgo(91);
-  const { data: points } = await console.get(`/v1/risks/trend?from=${from}&interval=week`);
+  const { data: points } = await console.get(`/v1/risks/trend?kind=threat&from=${from}&interval=week`);
   const now = points.at(-1);
   const day = daysAgo(30);
-  const before = (await console.get(`/v1/risks/trend?from=${day}&to=${day}`)).data[0];
+  const before = (await console.get(`/v1/risks/trend?kind=threat&from=${day}&to=${day}`)).data[0];
   assert.equal(before.day, day);
   assert.notEqual(before.sum, points.at(-5).sum, 'the demo differs from the nearest point of the trend');
   const change = new Intl.NumberFormat('en-US', { signDisplay: 'exceptZero' });

@@ -36,7 +36,7 @@ async function countResolvedAfter(day: string): Promise<number> {
 test('the report shows the register and what has changed in it since a day', async (t) => {
   const since = daysAgo(60);
   const page = await console.open(t, `/report?since=${since}`);
-  const top = (await console.get('/v1/risks?limit=10')).data as Risk[];
+  const top = (await console.get('/v1/risks?kind=threat&limit=10')).data as Risk[];
   assert.deepEqual(
     await page.locator('[aria-labelledby=top-risks] td a').allTextContents(),
     top.map(({ title }) => title),
@@ -45,12 +45,12 @@ test('the report shows the register and what has changed in it since a day', asy
 
   // The register of that day and today's, compared risk by risk.
   const then = new Map(
-    ((await console.get(`/v1/risks?as_of=${since}&status=all`)).data as Risk[]).map((risk) => [
+    ((await console.get(`/v1/risks?kind=threat&as_of=${since}&status=all`)).data as Risk[]).map((risk) => [
       risk.id,
       risk,
     ]),
   );
-  const now = (await console.get('/v1/risks?status=all')).data as Risk[];
+  const now = (await console.get('/v1/risks?kind=threat&status=all')).data as Risk[];
   const ended = (status: string) =>
     now.filter((risk) => risk.status === status && isActive(then.get(risk.id) ?? { status: 'open' })).length;
   const added = now.filter((risk) => risk.created_at.slice(0, 10) > since).length;
@@ -74,13 +74,15 @@ test('the report shows the register and what has changed in it since a day', asy
   for (const [heading, count] of Object.entries(expected))
     assert.equal(await numberIn(page, heading), count, heading);
 
-  const { data: summary } = await console.get('/v1/risks/summary');
+  const { data: summary } = await console.get('/v1/risks/summary?kind=threat');
   const { data: issues } = await console.get('/v1/issues/summary');
   const critical = summary.by_level.find(({ level }: { level: string }) => level === 'critical').count;
   const headline = (await page.locator('.headline').textContent()) ?? '';
   assert.match(headline, new RegExp(`off track.* ${critical} critical risks?, `));
   assert.match(headline, new RegExp(`${issues.overdue} of .* overdue\\.$`));
-  for (const { check, count } of summary.by_check as { check: string; count: number }[]) {
+  // Opportunities need an owner and a response too.
+  const { data: both } = await console.get('/v1/risks/summary');
+  for (const { check, count } of both.by_check as { check: string; count: number }[]) {
     const heading = { unowned: 'Name an owner', no_response_plan: 'Agree on a response' }[check];
     if (heading) assert.equal(await numberIn(page, heading), count, heading);
   }
@@ -133,13 +135,17 @@ test('the register of an earlier day is compared with another one side by side',
   await page.waitForURL(new RegExp(`since=${since}`));
   await waitUntilLoaded(page);
   const titles = async (day: string) =>
-    ((await console.get(`/v1/risks?limit=10&as_of=${day}`)).data as Risk[]).map(({ title }) => title);
+    ((await console.get(`/v1/risks?kind=threat&limit=10&as_of=${day}`)).data as Risk[]).map(
+      ({ title }) => title,
+    );
   const lists = page.locator('[aria-labelledby=top-risks] ol');
   assert.deepEqual(await lists.first().locator('a').allTextContents(), await titles(since));
   assert.deepEqual(await lists.last().locator('a').allTextContents(), await titles(asOf));
 
   const [before, after] = await Promise.all(
-    [since, asOf].map(async (day) => (await console.get(`/v1/risks?status=all&as_of=${day}`)).data as Risk[]),
+    [since, asOf].map(
+      async (day) => (await console.get(`/v1/risks?kind=threat&status=all&as_of=${day}`)).data as Risk[],
+    ),
   );
   const then = new Map(before?.map((risk) => [risk.id, risk]));
   const active = after?.filter(isActive) ?? [];
@@ -149,7 +155,7 @@ test('the register of an earlier day is compared with another one side by side',
     return earlier && isActive(earlier) && (score ?? 0) > (earlier.score ?? 99);
   });
   assert.equal(await numberIn(page, 'Score increased'), increased.length);
-  const { data: summary } = await console.get(`/v1/risks/summary?as_of=${asOf}`);
+  const { data: summary } = await console.get(`/v1/risks/summary?kind=threat&as_of=${asOf}`);
   await page.getByRole('row', { name: new RegExp(`^Total .* ${summary.total}`) }).waitFor();
   assert.equal(await page.locator('[aria-labelledby=comparison] .heat-map').count(), 2);
   assert.equal(await page.getByRole('heading', { name: 'Decisions needed' }).count(), 0);

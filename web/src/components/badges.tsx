@@ -1,34 +1,35 @@
 import { Link } from 'wouter';
 import type { Issue, Project, RankedRisk, Risk } from '../api/openapi.ts';
 import { dayOf, formatDay, formatNumber, humanize } from '../format.ts';
+import { kindClass, levelLabel, type RiskKind, riskStatusLabel } from '../risks/kinds.ts';
 import { isActiveRisk } from '../risks/model.ts';
 import { describeHealth } from './health-reasons.tsx';
 
 /** The color shows the level; the tooltip names it, so that color is not the only signal. */
-export const Score = ({ score, level }: Pick<Risk, 'score' | 'level'>) =>
+export const Score = ({ score, level, kind }: Pick<Risk, 'score' | 'level'> & Partial<Pick<Risk, 'kind'>>) =>
   score === null ? (
     <span className="score none" title="Not assessed">
       –
     </span>
   ) : (
-    <span className={`score level-${level}`} title={humanize(level ?? '')}>
+    <span className={`score level-${level}${kindClass(kind)}`} title={levelLabel(level ?? '', kind)}>
       {score}
     </span>
   );
 
-export const Level = ({ level }: Pick<Risk, 'level'>) =>
+export const Level = ({ level, kind }: Pick<Risk, 'level' | 'kind'>) =>
   level === null ? (
     <span className="chip">Not assessed</span>
   ) : (
-    <span className={`chip level-${level}`}>{humanize(level)}</span>
+    <span className={`chip level-${level}${kindClass(kind)}`}>{levelLabel(level, kind)}</span>
   );
 
 export const Severity = ({ severity }: Pick<Issue, 'severity'>) => (
   <span className={`chip level-${severity}`}>{humanize(severity)}</span>
 );
 
-export const Status = ({ status }: { status: string }) => (
-  <span className={`chip status-${status}`}>{humanize(status)}</span>
+export const Status = ({ status, kind }: { status: string; kind?: RiskKind }) => (
+  <span className={`chip status-${status}${kindClass(kind)}`}>{riskStatusLabel(status, kind)}</span>
 );
 
 export const Health = ({ state }: { state: Project['health']['state'] }) => (
@@ -62,9 +63,11 @@ export function Movement({ risk, since }: { risk: RankedRisk; since: string }) {
     );
   }
   const isUp = score > score_then;
+  // More of a threat is bad, more of an opportunity is good.
+  const isWorse = isUp === (risk.kind === 'threat');
   return (
     <span
-      className={isUp ? 'movement up' : 'movement down'}
+      className={isWorse ? 'movement up' : 'movement down'}
       role="img"
       aria-label={`Score ${isUp ? 'up' : 'down'} from ${score_then} to ${score}`}
       title={`Score ${isUp ? 'up' : 'down'} from ${score_then} to ${score}`}

@@ -7,9 +7,9 @@ type State = Project['health']['state'];
 const healthRules: Record<State, readonly string[]> = {
   off_track: ['It is past its due date.', 'A critical threat above its appetite has no response plan.'],
   at_risk: [
-    'A critical risk is above its appetite.',
+    'A critical threat is above its appetite.',
     'A critical issue is overdue.',
-    'At least a quarter of its assessed risks are above its appetite.',
+    'At least a quarter of its assessed threats are above its appetite.',
     'At least a quarter of its open issues are critical.',
     'At least a quarter of its open tasks are overdue.',
   ],

@@ -51,7 +51,8 @@ export const WorkRow = (props: Props) => {
 function Badge({ entry }: { entry: Entry }) {
   if (entry.kind === 'task') return <span className="chip">Task</span>;
   if (entry.kind === 'issue') return <Severity severity={entry.item.severity} />;
-  return <Score score={entry.item.score} level={entry.item.level} />;
+  const { score, level, kind } = entry.item;
+  return <Score score={score} level={level} kind={kind} />;
 }
 
 const verbs: Record<Entry['kind'], string> = {

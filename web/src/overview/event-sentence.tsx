@@ -80,6 +80,7 @@ function actionOf({ type, subject, data, previous }: ChangeEvent): readonly [bef
       return [`deleted a comment on ${text('subject_type')}`];
   }
   if (action === 'updated') return updateOf(noun, data, previous);
+  if (type === 'risk.materialized' && data.kind === 'opportunity') return ['marked risk', ' as realized'];
   const [before, after] = verbs[action] ?? [action];
   return [`${before} ${noun}`, after];
 }

@@ -8,10 +8,12 @@ import { Trend } from './trend.tsx';
 
 type Query = NonNullable<paths['/v1/risks/trend']['get']['parameters']['query']>;
 
+/** Of threats: the score of an opportunity is no exposure. */
 const useTrend = (query: Query) =>
   useQuery({
     queryKey: ['risks', 'trend', query],
-    queryFn: () => dataOrThrow(api.GET('/v1/risks/trend', { params: { query } })),
+    queryFn: () =>
+      dataOrThrow(api.GET('/v1/risks/trend', { params: { query: { ...query, kind: ['threat'] } } })),
   });
 
 const useWeeks = () => useTrend({ from: daysFromToday(-91), interval: 'week' });
@@ -42,8 +44,8 @@ export function Exposure() {
   );
 }
 
-/** The number of risks and how it has changed. */
-export function RiskTiles() {
+/** The number of risks and how it has changed, and the opportunities beside them. */
+export function RiskTiles({ opportunities }: { opportunities: number }) {
   const { now, before } = useRiskChange();
   return (
     <ul className="tiles risk-tiles" aria-label="Risks">
@@ -60,13 +62,20 @@ export function RiskTiles() {
           </Link>
         </li>
       ))}
+      <li>
+        <Link href="/risks?kind=opportunity" className="opportunity-tile">
+          <strong>{formatNumber(opportunities)}</strong>
+          <span>Opportunities</span>
+          <span className="change">Not in the other numbers</span>
+        </Link>
+      </li>
     </ul>
   );
 }
 
 const riskTiles = [
-  { label: 'Critical risks', field: 'critical', href: '/risks?level=critical' },
-  { label: 'High risks', field: 'high', href: '/risks?level=high' },
-  { label: 'Active risks', field: 'count', href: '/risks' },
-  { label: 'Not assessed', field: 'unassessed', href: '/risks?assessed=false' },
+  { label: 'Critical risks', field: 'critical', href: '/risks?kind=threat&level=critical' },
+  { label: 'High risks', field: 'high', href: '/risks?kind=threat&level=high' },
+  { label: 'Active risks', field: 'count', href: '/risks?kind=threat' },
+  { label: 'Not assessed', field: 'unassessed', href: '/risks?kind=threat&assessed=false' },
 ] as const;

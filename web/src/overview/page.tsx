@@ -47,7 +47,7 @@ function Portfolio({ projects }: { projects: Project[] }) {
   return (
     <div className="overview">
       <Headline projects={projects} />
-      <RiskTiles />
+      <RiskTiles opportunities={projects.reduce((sum, { counts }) => sum + counts.opportunities, 0)} />
       <ProjectHealth projects={projects} />
       <TopRisks />
       <Matrix unassessed={projects.reduce((sum, { counts }) => sum + counts.unassessed_risks, 0)} />
@@ -67,7 +67,7 @@ function Headline({ projects }: { projects: Project[] }) {
   return (
     <p className="headline">
       <HealthOf projects={projects} />;{' '}
-      <Link href="/risks?level=critical">{pluralize(now.critical, 'critical risk')}</Link>,{' '}
+      <Link href="/risks?kind=threat&level=critical">{pluralize(now.critical, 'critical risk')}</Link>,{' '}
       {comparison(now.critical - before.critical)};{' '}
       <Link href="/issues?overdue=true">{pluralize(issues.data.overdue, 'issue')} overdue</Link>.
     </p>
@@ -141,7 +141,7 @@ function ProjectHealth({ projects }: { projects: Project[] }) {
 }
 
 function TopRisks() {
-  const risks = useRisks({}, { limit: 10, isCounted: false });
+  const risks = useRisks({ kind: 'threat' }, { limit: 10, isCounted: false });
   return (
     <section className="card top-risks" aria-labelledby="top-risks">
       <header>
@@ -156,7 +156,7 @@ function TopRisks() {
           <TopRisk key={risk.id} risk={risk} />
         ))}
       </ol>
-      <Link className="view-all" href="/risks">
+      <Link className="view-all" href="/risks?kind=threat">
         View all risks
       </Link>
     </section>
@@ -166,7 +166,7 @@ function TopRisks() {
 const TopRisk = ({ risk }: { risk: RankedRisk }) => (
   <li>
     <span className="rank">{risk.rank}</span>
-    <Score score={risk.score} level={risk.level} />
+    <Score {...risk} />
     <Link className="cut-off" href={`/risks/${risk.key}`} title={risk.title}>
       <bdi>{risk.title}</bdi>
     </Link>
@@ -176,18 +176,20 @@ const TopRisk = ({ risk }: { risk: RankedRisk }) => (
 );
 
 function Matrix({ unassessed }: { unassessed: number }) {
-  const query = useHeatMap({});
+  const query = useHeatMap({ kind: 'threat' });
   return (
     <section className="card matrix" aria-labelledby="matrix">
       <header>
         <h2 id="matrix">Risk matrix</h2>
-        <Link href="/risks?assessed=false">{formatNumber(unassessed)} not assessed</Link>
+        <Link href="/risks?kind=threat&assessed=false">{formatNumber(unassessed)} not assessed</Link>
       </header>
       <Loaded query={query}>
         {({ data }) => (
           <HeatMap
             cells={data}
-            hrefOf={({ probability, impact }) => `/risks?probability=${probability}&impact=${impact}`}
+            hrefOf={({ probability, impact }) =>
+              `/risks?kind=threat&probability=${probability}&impact=${impact}`
+            }
           />
         )}
       </Loaded>

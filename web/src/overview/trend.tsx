@@ -50,7 +50,7 @@ export function Trend({ points }: { points: RiskTrend }) {
               </text>
             )}
             <Link
-              href={at === today() ? '/risks' : `/risks?as_of=${at}`}
+              href={at === today() ? '/risks?kind=threat' : `/risks?kind=threat&as_of=${at}`}
               aria-label={`${formatDay(at)}: total risk score ${formatNumber(sum)}, ${pluralize(count, 'risk')}`}
             >
               <circle className="hit" cx={x(index)} cy={y(sum)} r="12" />

@@ -77,6 +77,14 @@ export const projectColumns: readonly Column<Project>[] = [
     cell: ({ counts }) => formatNumber(counts.active_risks),
   },
   {
+    name: 'opportunities',
+    header: 'Opportunities',
+    width: 8,
+    end: true,
+    isOptional: true,
+    cell: ({ counts }) => formatNumber(counts.opportunities),
+  },
+  {
     name: 'issues',
     header: 'Issues',
     width: 5,

@@ -163,7 +163,7 @@ function Archive({ project }: { project: Project }) {
       dialog={(onClose) => (
         <Confirm title={`Archive ${project.key}?`} action="Archive" act={archive} onClose={onClose}>
           <p>
-            Its {pluralize(project.counts.active_risks, 'active risk')} and{' '}
+            Its {pluralize(project.counts.active_risks + project.counts.opportunities, 'active risk')} and{' '}
             {pluralize(project.counts.open_issues, 'open issue')} become read-only and leave all totals. You
             can unarchive it later.
           </p>
@@ -185,12 +185,19 @@ const HealthCard = ({ project: { key, health, counts, archived_at } }: { project
     <HealthReasons health={health} />
     <HealthRules />
     <ul className="numbers">
-      <Count href={`/risks?project=${key}`} count={counts.active_risks} name="Active risks" />
+      <Count href={`/risks?project=${key}&kind=threat`} count={counts.active_risks} name="Active risks" />
       <Count
-        href={`/risks?project=${key}&assessed=false`}
+        href={`/risks?project=${key}&kind=threat&assessed=false`}
         count={counts.unassessed_risks}
         name="Not assessed"
       />
+      {counts.opportunities > 0 && (
+        <Count
+          href={`/risks?project=${key}&kind=opportunity`}
+          count={counts.opportunities}
+          name="Opportunities"
+        />
+      )}
       <Count href={`/issues?project=${key}`} count={counts.open_issues} name="Open issues" />
       <Count href={`/tasks?project=${key}&overdue=true`} count={counts.overdue_tasks} name="Overdue tasks" />
     </ul>
@@ -206,7 +213,7 @@ const Count = ({ href, count, name }: { href: string; count: number; name: strin
 );
 
 function Matrix({ project: { key } }: { project: Project }) {
-  const query = useHeatMap({ project: key });
+  const query = useHeatMap({ project: key, kind: 'threat' });
   return (
     <Card id="matrix" title="Risk matrix">
       <Loaded query={query}>
@@ -214,7 +221,7 @@ function Matrix({ project: { key } }: { project: Project }) {
           <HeatMap
             cells={data}
             hrefOf={({ probability, impact }) =>
-              `/risks?project=${key}&probability=${probability}&impact=${impact}`
+              `/risks?project=${key}&kind=threat&probability=${probability}&impact=${impact}`
             }
           />
         )}

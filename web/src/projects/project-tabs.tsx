@@ -16,7 +16,7 @@ export function ProjectTabs({ project, overview }: Props) {
     overview: { title: 'Overview', content: overview },
     risks: {
       title: 'Risks',
-      count: project.counts.active_risks,
+      count: project.counts.active_risks + project.counts.opportunities,
       content: <ProjectRisks project={project} />,
     },
     issues: {

@@ -107,7 +107,7 @@ function RiskList({ title, risks }: { title: string; risks: readonly RankedRisk[
 }
 
 /** The old and the new score, where both are known. */
-const ScoreChange = ({ risk: { score, level, movement } }: { risk: RankedRisk }) => {
+const ScoreChange = ({ risk: { score, level, kind, movement } }: { risk: RankedRisk }) => {
   const before = movement?.score_then ?? null;
   return (
     <span className="score-change">
@@ -118,7 +118,7 @@ const ScoreChange = ({ risk: { score, level, movement } }: { risk: RankedRisk })
           <span aria-hidden="true"> → </span>
         </>
       )}
-      <Score score={score} level={level} />
+      <Score score={score} level={level} kind={kind} />
     </span>
   );
 };

@@ -54,6 +54,7 @@ export function Comparison({ period }: { period: Period }) {
                   cells={cells}
                   hrefOf={({ probability, impact }) =>
                     listHref('/risks', period, {
+                      kind: 'threat',
                       probability: String(probability),
                       impact: String(impact),
                       ...(day && { as_of: day }),
@@ -93,7 +94,7 @@ const RankedList = ({ title, risks }: { title: string; risks: readonly RankedRis
     <ol>
       {risks.map((risk) => (
         <li key={risk.id}>
-          <Score score={risk.score} level={risk.level} /> <ItemName list="risks" item={risk} />
+          <Score {...risk} /> <ItemName list="risks" item={risk} />
         </li>
       ))}
     </ol>

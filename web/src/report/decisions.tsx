@@ -53,7 +53,7 @@ function RisksToDecide({ period, decision }: { period: Period; decision: RiskDec
       query={useReportRisks(period, { check: [check], limit: maxShown, count: true })}
       href={listHref('/risks', period, { check })}
       list="risks"
-      badge={({ score, level }) => <Score score={score} level={level} />}
+      badge={({ score, level, kind }) => <Score score={score} level={level} kind={kind} />}
       details={(risk) => [detail?.(risk), check !== 'unowned' && (risk.owner_name ?? 'No owner')]}
     />
   );

@@ -20,7 +20,7 @@ import { Comparison, criticalIn, TopRisksOfBoth } from './comparison.tsx';
 import { Decisions } from './decisions.tsx';
 import { ProjectSections, ProjectTable } from './projects.tsx';
 import { dayName, listHref, type Period, useComparison, useIssueCounts, validDays } from './queries.ts';
-import { OverdueIssues, TopRisks } from './tables.tsx';
+import { OverdueIssues, TopOpportunities, TopRisks } from './tables.tsx';
 import { Timeline } from './timeline.tsx';
 import './report.css';
 
@@ -93,9 +93,10 @@ const Today = ({ projects, period }: Props) => (
     <Card id="top-risks" title="Top risks">
       <TopRisks period={period} limit={10} />
       <p className="more no-print">
-        <Link href={listHref('/risks', period)}>View all risks</Link>
+        <Link href={listHref('/risks', period, { kind: 'threat' })}>View all risks</Link>
       </p>
     </Card>
+    <TopOpportunities period={period} />
     <Decisions period={period} />
     <Timeline projects={projects} period={period} />
     <Comparison period={period} />

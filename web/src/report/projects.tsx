@@ -74,7 +74,11 @@ const ProjectSection = ({ project, period }: { project: Project; period: Period 
       <HealthReasons health={health} />
       <h3>Top risks</h3>
       <TopRisks period={period} limit={maxRows} />
-      <More total={counts.active_risks} shown={maxRows} href={listHref('/risks', period)} />
+      <More
+        total={counts.active_risks}
+        shown={maxRows}
+        href={listHref('/risks', period, { kind: 'threat' })}
+      />
       <h3>Overdue issues</h3>
       <OverdueIssues period={period} limit={maxRows} />
     </section>

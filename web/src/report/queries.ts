@@ -60,9 +60,16 @@ const useAllIssues = (period: Period, query: AllIssuesQuery) =>
       dataOrThrow(api.GET('/v1/issues/all', { params: { query: { ...inProjects(period), ...query } } })),
   });
 
+/** The numbers of the report are those of threats. Opportunities have a part of their own. */
+const threats: Pick<RiskQuery, 'kind'> = { kind: ['threat'] };
+
+/** Opportunities by rank. */
+export const useTopOpportunities = (period: Period, limit: number) =>
+  useReportRisks(period, { kind: ['opportunity'], include: 'movement', since: period.since, limit });
+
 /** Risks by rank, with their scores on the day of the comparison. */
 export const useTopRisks = (period: Period, limit: number) =>
-  useReportRisks(period, { include: 'movement', since: period.since, limit });
+  useReportRisks(period, { ...threats, include: 'movement', since: period.since, limit });
 
 /** Reads the register of both days. */
 function useBothDays<T>(name: string, period: Period, read: (query: RiskQuery) => Promise<T>) {
@@ -71,8 +78,8 @@ function useBothDays<T>(name: string, period: Period, read: (query: RiskQuery) =
     queryKey: ['report', name, period],
     queryFn: async () => {
       const [before, after] = await Promise.all([
-        read({ ...inProjects(period), as_of: since }),
-        read({ ...inProjects(period), ...(asOf && { as_of: asOf }) }),
+        read({ ...inProjects(period), ...threats, as_of: since }),
+        read({ ...inProjects(period), ...threats, ...(asOf && { as_of: asOf }) }),
       ]);
       return { before, after };
     },
@@ -178,6 +185,7 @@ async function readChanges(period: Period): Promise<RiskChanges> {
         params: {
           query: {
             ...inProjects(period),
+            ...threats,
             ...(asOf && { as_of: asOf }),
             status,
             include: 'movement',

@@ -3,9 +3,10 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Issue, IssueList, RankedRisk } from '../api/openapi.ts';
 import { DueDay, Movement, Score, Severity, Status } from '../components/badges.tsx';
+import { Card } from '../components/card.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { formatNumber } from '../format.ts';
-import { listHref, type Period, useReportIssues, useTopRisks } from './queries.ts';
+import { listHref, type Period, useReportIssues, useTopOpportunities, useTopRisks } from './queries.ts';
 
 export type ReportColumn<Row> = {
   header: string;
@@ -54,7 +55,7 @@ export const ReportTable = <Row,>({ columns, rows, rowKey, isCounts = false }: T
 );
 
 const riskColumns = (since: string): ReportColumn<RankedRisk>[] => [
-  { header: 'Score', cell: ({ score, level }) => <Score score={score} level={level} /> },
+  { header: 'Score', cell: ({ score, level, kind }) => <Score {...{ score, level, kind }} /> },
   { header: 'Change', cell: (risk) => <Movement risk={risk} since={since} /> },
   { header: 'Risk', className: 'wide', cell: (risk) => <ItemName list="risks" item={risk} /> },
   { header: 'Status', className: 'from-tablet', cell: ({ status }) => <Status status={status} /> },
@@ -86,6 +87,23 @@ const issueColumns: readonly ReportColumn<Issue>[] = [
     cell: ({ due_on, overdue }) => due_on && <DueDay day={due_on} isOverdue={overdue} />,
   },
 ];
+
+/** The opportunities of the highest rank, if there are any. */
+export function TopOpportunities({ period }: { period: Period }) {
+  const { data } = useTopOpportunities(period, 5);
+  if (!data || data.data.length === 0) return null;
+  const columns = riskColumns(period.since).map((column) =>
+    column.header === 'Risk' ? { ...column, header: 'Opportunity' } : column,
+  );
+  return (
+    <Card id="opportunities" title="Top opportunities">
+      <ReportTable columns={columns} rows={data.data} rowKey={({ id }) => id} />
+      <p className="more no-print">
+        <Link href={listHref('/risks', period, { kind: 'opportunity' })}>View all opportunities</Link>
+      </p>
+    </Card>
+  );
+}
 
 /** The risks of the highest rank, with the change of their scores. */
 export function TopRisks({ period, limit }: { period: Period; limit: number }) {

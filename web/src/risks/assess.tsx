@@ -5,6 +5,7 @@ import { useAction } from '../components/action-button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { toast } from '../components/toast.tsx';
 import { humanize } from '../format.ts';
+import { kindClass, wordsOf } from './kinds.ts';
 import { levelOf, scale, useRiskModel } from './model.ts';
 import './heat-map.css';
 
@@ -23,6 +24,7 @@ const clamp = (value: number) => Math.min(Math.max(value, 1), scale.length);
 /** Sets the probability and the impact of a risk with one click. */
 export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
   const { data: model } = useRiskModel();
+  const words = wordsOf(risk.kind);
   const patch = usePatchItem('risks');
   const { isBusy, run } = useAction();
   const table = useRef<HTMLTableElement>(null);
@@ -56,12 +58,14 @@ export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
         <p>
           <bdi>{risk.title}</bdi>
         </p>
-        <div className="heat-map-box">
+        <div className={`heat-map-box${kindClass(risk.kind)}`}>
           {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: screen readers pass the arrow keys to a grid */}
           <table ref={table} className="heat-map assess" role="grid" onKeyDown={move}>
             <caption>
-              <span className="visually-hidden">Probability and impact. </span>
-              <span aria-hidden="true">Probability</span>
+              <span className="visually-hidden">
+                {words.probability} and {words.impact.toLowerCase()}.{' '}
+              </span>
+              <span aria-hidden="true">{words.probability}</span>
             </caption>
             <tbody>
               {scale.toReversed().map((probability) => (
@@ -77,7 +81,7 @@ export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
                         data-cell={`${probability} ${impact}`}
                         tabIndex={current.probability === probability && current.impact === impact ? 0 : -1}
                         aria-pressed={risk.probability === probability && risk.impact === impact}
-                        aria-label={`Probability ${probability} ${word('probability', probability)}, impact ${impact} ${word('impact', impact)}: score ${probability * impact}`}
+                        aria-label={`${words.probability} ${probability} ${word('probability', probability)}, ${words.impact.toLowerCase()} ${impact} ${word('impact', impact)}: score ${probability * impact}`}
                         aria-disabled={isBusy}
                         onFocus={() => setCurrent({ probability, impact })}
                         onClick={() => assess({ probability, impact })}
@@ -101,13 +105,15 @@ export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
               <tr>
                 <td />
                 <td className="axis-title" colSpan={5}>
-                  Impact
+                  {words.impact}
                 </td>
               </tr>
             </tfoot>
           </table>
         </div>
-        <p className="hint">Choose the probability (rows) and the impact (columns).</p>
+        <p className="hint">
+          Choose the {words.probability.toLowerCase()} (rows) and the {words.impact.toLowerCase()} (columns).
+        </p>
       </div>
     </Dialog>
   );

@@ -1,5 +1,5 @@
 import type { RankedRisk } from '../api/openapi.ts';
-import { DueDay, Movement, Score, TitleCell } from '../components/badges.tsx';
+import { DueDay, Movement, Score, Status, TitleCell } from '../components/badges.tsx';
 import {
   ownerColumn,
   projectColumn,
@@ -45,7 +45,7 @@ export const riskColumns = ({
     header: 'Score',
     width: 3.6,
     sorts: ['-score', 'score'],
-    cell: (risk) => <Score score={risk.score} level={risk.level} />,
+    cell: ({ score, level, kind }) => <Score {...{ score, level, kind }} />,
   },
   {
     name: 'title',
@@ -54,7 +54,10 @@ export const riskColumns = ({
     sorts: ['title', '-title'],
     cell: (risk) => <TitleCell {...risk} href={`/risks/${risk.key}`} />,
   },
-  statusColumn,
+  {
+    ...statusColumn,
+    cell: ({ status, kind }: RankedRisk) => <Status status={status} kind={kind} />,
+  },
   ownerColumn,
   {
     name: 'due',
@@ -75,7 +78,9 @@ export const riskColumns = ({
     width: 5.5,
     isOptional: true,
     sorts: ['-residual_score', 'residual_score'],
-    cell: (risk) => <Score score={risk.residual_score} level={risk.residual_level} />,
+    cell: ({ residual_score, residual_level, kind }) => (
+      <Score score={residual_score} level={residual_level} kind={kind} />
+    ),
   },
   {
     name: 'strategy',

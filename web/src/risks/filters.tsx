@@ -1,7 +1,7 @@
 import { riskChecksValues, riskLevelValues, riskStatusValues } from '../api/openapi.ts';
 import { AsOfInput, AsOfNotice } from '../components/as-of.tsx';
 import { dayFilters, FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
-import { enumOptions, humanize } from '../format.ts';
+import { enumOptions } from '../format.ts';
 import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
 
@@ -18,6 +18,7 @@ export function RiskFilters({ state, isInProject = false }: Props) {
       <FilterBar state={state} search="Search by title or key" hasDescriptions applied={appliedFilters}>
         {!isInProject && <ProjectFilter {...bind('project')} />}
         <FilterMenu label="Status" options={statuses} {...bind('status')} />
+        <FilterMenu label="Kind" options={kinds} {...bind('kind')} />
         <FilterMenu label="Level" options={enumOptions(riskLevelValues.toReversed())} {...bind('level')} />
         <FilterMenu label="Needs attention" options={enumOptions(riskChecksValues)} {...bind('check')} />
         <PersonFilter label="Owner" {...bind('owner_user_id')} />
@@ -35,12 +36,15 @@ export function RiskFilters({ state, isInProject = false }: Props) {
 }
 
 const statuses = enumOptions([...riskStatusValues, 'all']);
+const kinds = [
+  ['threat', 'Threats'],
+  ['opportunity', 'Opportunities'],
+] as const;
 
 /** Labels of the filters that only links set. */
 const appliedFilters = {
   probability: (value: string) => `Probability ${value}`,
   impact: (value: string) => `Impact ${value}`,
-  kind: humanize,
   category: (value: string) => `Category: ${value}`,
   archived: (value: string) => (value === 'any' ? 'With archived projects' : 'Archived projects'),
   unowned: (value: string) => (value === 'true' ? 'No owner' : 'Has an owner'),

@@ -1,15 +1,23 @@
 import { Link } from 'wouter';
 import type { RiskHeatmap } from '../api/openapi.ts';
 import { formatNumber, humanize, pluralize } from '../format.ts';
+import { kindClass, type RiskKind, wordsOf } from './kinds.ts';
 import { scale, useRiskModel } from './model.ts';
 import './heat-map.css';
 
 type Cell = RiskHeatmap[number];
 
-type Props = { cells: RiskHeatmap; hrefOf: (cell: Cell) => string; isSelected?: (cell: Cell) => boolean };
+type Props = {
+  cells: RiskHeatmap;
+  /** What it counts. */
+  kind?: RiskKind;
+  hrefOf: (cell: Cell) => string;
+  isSelected?: (cell: Cell) => boolean;
+};
 
 /** A 5 × 5 matrix with the worst cell at the top right. Each cell links to its risks. */
-export function HeatMap({ cells, hrefOf, isSelected = () => false }: Props) {
+export function HeatMap({ cells, kind = 'threat', hrefOf, isSelected = () => false }: Props) {
+  const words = wordsOf(kind);
   const { data: model } = useRiskModel();
   const word = (axis: 'probability' | 'impact', value: number) =>
     humanize(model?.[axis].find((step) => step.value === value)?.word ?? '');
@@ -18,16 +26,18 @@ export function HeatMap({ cells, hrefOf, isSelected = () => false }: Props) {
     cells.find((cell) => cell.probability === probability && cell.impact === impact);
   return (
     <div className="heat-map-box">
-      <table className="heat-map">
+      <table className={`heat-map${kindClass(kind)}`}>
         <caption>
-          <span className="visually-hidden">Risks by probability and impact. </span>
-          <span aria-hidden="true">Probability</span>
+          <span className="visually-hidden">
+            {humanize(words.plural)} by {words.probability.toLowerCase()} and {words.impact.toLowerCase()}.{' '}
+          </span>
+          <span aria-hidden="true">{words.probability}</span>
         </caption>
         <tbody>
           {scale.toReversed().map((probability) => (
             <tr key={probability}>
               <th scope="row" title={word('probability', probability)}>
-                <span className="visually-hidden">Probability </span>
+                <span className="visually-hidden">{words.probability} </span>
                 {probability} <span className="word">{word('probability', probability)}</span>
               </th>
               {scale.map((impact) => {
@@ -37,6 +47,7 @@ export function HeatMap({ cells, hrefOf, isSelected = () => false }: Props) {
                     {cell && (
                       <CellLink
                         cell={cell}
+                        kind={kind}
                         share={cell.count / max}
                         href={hrefOf(cell)}
                         isSelected={isSelected(cell)}
@@ -53,7 +64,7 @@ export function HeatMap({ cells, hrefOf, isSelected = () => false }: Props) {
             <td />
             {scale.map((impact) => (
               <th key={impact} scope="col" title={word('impact', impact)}>
-                <span className="visually-hidden">Impact </span>
+                <span className="visually-hidden">{words.impact} </span>
                 {impact} <span className="word">{word('impact', impact)}</span>
               </th>
             ))}
@@ -61,7 +72,7 @@ export function HeatMap({ cells, hrefOf, isSelected = () => false }: Props) {
           <tr>
             <td />
             <td className="axis-title" colSpan={5}>
-              Impact
+              {words.impact}
             </td>
           </tr>
         </tfoot>
@@ -70,17 +81,23 @@ export function HeatMap({ cells, hrefOf, isSelected = () => false }: Props) {
   );
 }
 
-type CellProps = { cell: Cell; share: number; href: string; isSelected: boolean };
+type CellProps = { cell: Cell; kind: RiskKind; share: number; href: string; isSelected: boolean };
 
 /** The color is the level; the more risks a cell has, the stronger it is. */
-const CellLink = ({ cell, share, href, isSelected }: CellProps) => (
+const CellLink = ({ cell, kind, share, href, isSelected }: CellProps) => (
   <Link
     href={href}
     style={{ '--share': share } as React.CSSProperties}
     className={`heat-cell level-${cell.level} ${cell.count === 0 ? 'none' : cell.count > 999 ? 'long' : ''}`}
     aria-current={isSelected ? 'true' : undefined}
-    aria-label={`Probability ${cell.probability}, impact ${cell.impact}: ${pluralize(cell.count, 'risk')}`}
+    aria-label={labelOf(cell, kind)}
   >
     {cell.count === 0 ? '·' : formatNumber(cell.count)}
   </Link>
 );
+
+const labelOf = ({ probability, impact, count }: Cell, kind: RiskKind) => {
+  const words = wordsOf(kind);
+  const counted = pluralize(count, words.noun, words.plural);
+  return `${words.probability} ${probability}, ${words.impact.toLowerCase()} ${impact}: ${counted}`;
+};

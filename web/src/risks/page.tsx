@@ -81,14 +81,16 @@ function useHeatMapCard() {
 type HeatMapProps = ReturnType<typeof useHeatMapCard> & { filters: Filters; columns: string | undefined };
 
 function HeatMapCard({ filters, columns, isOpen, onToggle }: HeatMapProps) {
-  const query = useHeatMap(filters);
+  // The cells of threats and of opportunities mean different things, so it shows one of them.
+  const kind = filters.kind === 'opportunity' ? 'opportunity' : 'threat';
+  const query = useHeatMap({ ...filters, kind });
   const isSelected = ({ probability, impact }: RiskHeatmap[number]) =>
-    filters.probability === String(probability) && filters.impact === String(impact);
+    filters.probability === String(probability) && filters.impact === String(impact) && filters.kind === kind;
   const hrefOf = (cell: RiskHeatmap[number]) => {
     const { probability: _, impact: __, ...rest } = filters;
     const next = isSelected(cell)
       ? rest
-      : { ...rest, probability: String(cell.probability), impact: String(cell.impact) };
+      : { ...rest, kind, probability: String(cell.probability), impact: String(cell.impact) };
     return `/risks?${new URLSearchParams(columns ? { ...next, columns } : next)}`;
   };
   return (
@@ -97,12 +99,12 @@ function HeatMapCard({ filters, columns, isOpen, onToggle }: HeatMapProps) {
       open={isOpen}
       onToggle={({ currentTarget }) => onToggle(currentTarget.open)}
     >
-      <summary>Heat map</summary>
+      <summary>Heat map of {kind === 'threat' ? 'threats' : 'opportunities'}</summary>
       <div className={query.isPlaceholderData ? 'updating' : undefined} aria-busy={query.isPlaceholderData}>
         {/* The list beside it explains filters that are not valid. */}
         {invalidFilters(query.error).length === 0 && (
           <Loaded query={query}>
-            {({ data }) => <HeatMap cells={data} hrefOf={hrefOf} isSelected={isSelected} />}
+            {({ data }) => <HeatMap cells={data} kind={kind} hrefOf={hrefOf} isSelected={isSelected} />}
           </Loaded>
         )}
       </div>

@@ -5,6 +5,7 @@ import { DialogButton } from '../components/dialog.tsx';
 import { formatDay, formatNumber, formatTime, humanize } from '../format.ts';
 import { useCanEditIn } from '../projects/queries.ts';
 import { Assess } from './assess.tsx';
+import { levelLabel } from './kinds.ts';
 import { useRiskModel } from './model.ts';
 
 /** Explains the score and the rank of a risk. */
@@ -33,10 +34,11 @@ export function RankExplanation({ risk, explain }: { risk: Risk; explain: Explan
         <span className="operator">×</span>
         <strong>{explain.inputs.impact.value}</strong> {word('impact')}
         <span className="operator">=</span>
-        <Score score={explain.score} level={explain.level} />
+        <Score score={explain.score} level={explain.level} kind={risk.kind} />
         {explain.level_bounds && (
           <span>
-            {humanize(explain.level ?? '')}: {explain.level_bounds.from} to {explain.level_bounds.to}
+            {levelLabel(explain.level ?? '', risk.kind)}: {explain.level_bounds.from} to{' '}
+            {explain.level_bounds.to}
           </span>
         )}
         {canEdit && (

@@ -12,6 +12,7 @@ import { type Editor, useItemEditor } from '../fields/editor.ts';
 import { enumOptions, humanize } from '../format.ts';
 import { useReadablePerson } from '../personnel/queries.ts';
 import { useTitleIn } from '../projects/queries.ts';
+import { wordsOf } from './kinds.ts';
 import { useRiskModel } from './model.ts';
 import { useCategories } from './queries.ts';
 import { transitionForms } from './transition-forms.ts';
@@ -57,6 +58,18 @@ function fieldsOf(model?: RiskModel, risk?: Risk, raisedBy?: string): FieldOf<Ri
   ];
 }
 
+/** An opportunity has a likelihood and a benefit. */
+const inWordsOf = ({ kind }: Risk, fields: readonly FieldOf<RiskInput>[]): FieldOf<RiskInput>[] => {
+  const { probability, impact } = wordsOf(kind);
+  const labels: Record<string, string> = {
+    probability,
+    impact,
+    residual_probability: `Residual ${probability.toLowerCase()}`,
+    residual_impact: `Residual ${impact.toLowerCase()}`,
+  };
+  return fields.map((field) => ({ ...field, label: labels[field.name] ?? field.label }));
+};
+
 /** The field of the category suggests those of the list first. */
 function useSuggestions(fields: readonly FieldOf<RiskInput>[]): FieldOf<RiskInput>[] {
   const { data = [] } = useCategories();
@@ -95,7 +108,7 @@ export function useRiskEditor(risk: Risk): Editor<RiskPatch, Risk> {
   const { data: model } = useRiskModel();
   const raisedBy = useReadablePerson(risk.raised_by_user_id);
   const editor = useItemEditor('risks', risk, [
-    ...useSuggestions(fieldsOf(model, risk, raisedBy?.name)),
+    ...useSuggestions(inWordsOf(risk, fieldsOf(model, risk, raisedBy?.name))),
     ...statusFields,
   ]);
   return { ...editor, isWide: true, canEdit: editor.canEdit && model !== undefined };

@@ -13,6 +13,7 @@ import { ItemTitle } from '../layout/item-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
 import { NoOwner, OwnerLink, PersonLink } from '../personnel/person-link.tsx';
 import { Tasks } from '../tasks/tasks.tsx';
+import { wordsOf } from './kinds.ts';
 import { useRisk } from './queries.ts';
 import { RankExplanation } from './rank-explanation.tsx';
 import { useRiskEditor } from './risk-form.tsx';
@@ -67,14 +68,14 @@ const Head = ({ editor }: Props) => {
       editor={editor}
       summary={
         <>
-          <Score score={risk.score} level={risk.level} />
-          <Status status={risk.status} />
+          <Score score={risk.score} level={risk.level} kind={risk.kind} />
+          <Status status={risk.status} kind={risk.kind} />
           {risk.owner_name ? <PersonLabel name={risk.owner_name} /> : <NoOwner />}
           <DueSummary day={risk.due_on} isOverdue={isOverdue(risk)} />
         </>
       }
     >
-      This can't be undone; its history will be hidden. To keep the risk, close it instead.
+      This can't be undone; its history will be hidden. To keep it, close it instead.
     </ItemTitle>
   );
 };
@@ -88,7 +89,7 @@ function Details({ editor }: Props) {
     <Card id="details" title="Details">
       <Facts
         facts={[
-          ['Level', <Level key="level" level={risk.level} />],
+          ['Level', <Level key="level" level={risk.level} kind={risk.kind} />],
           fact('kind'),
           fact('category'),
           fact('strategy'),
@@ -143,7 +144,7 @@ function Scores({ editor }: Props) {
   const fact = useInlineFacts(editor);
   const risk = editor.item;
   return (
-    <Card id="scores" title="Risk score">
+    <Card id="scores" title={wordsOf(risk.kind).score}>
       <dl className="scores">
         <div>
           <dt>Initial</dt>
@@ -152,13 +153,13 @@ function Scores({ editor }: Props) {
         <div>
           <dt>Current</dt>
           <dd>
-            <Score score={risk.score} level={risk.level} />
+            <Score score={risk.score} level={risk.level} kind={risk.kind} />
           </dd>
         </div>
         <div>
           <dt>Residual</dt>
           <dd>
-            <Score score={risk.residual_score} level={risk.residual_level} />
+            <Score score={risk.residual_score} level={risk.residual_level} kind={risk.kind} />
           </dd>
         </div>
       </dl>

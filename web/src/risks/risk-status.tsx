@@ -10,6 +10,7 @@ import {
 } from '../api/openapi.ts';
 import { useWrite } from '../api/queries.ts';
 import { useHasScope, useMe } from '../api/session.ts';
+import { Status } from '../components/badges.tsx';
 import { Facts } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
@@ -18,9 +19,10 @@ import { StatusCard } from '../components/status-card.tsx';
 import { toast } from '../components/toast.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { useInlineFacts } from '../fields/inline-field.tsx';
-import { enumOptions, humanize } from '../format.ts';
+import { enumOptions } from '../format.ts';
 import { PersonLink } from '../personnel/person-link.tsx';
 import { AcceptedByYou } from './accepted-by-you.tsx';
+import { riskStatusLabel, wordsOf } from './kinds.ts';
 import { type RiskStatus, useTransitions } from './model.ts';
 import { transitionForms } from './transition-forms.ts';
 
@@ -33,8 +35,9 @@ export function RiskStatusCard({ editor }: { editor: Editor<RiskPatch, Risk> }) 
   return (
     <StatusCard
       status={risk.status}
+      badge={<Status status={risk.status} kind={risk.kind} />}
       transitions={editor.canEdit ? transitions : []}
-      labelOf={(to) => labelOf(risk.status, to)}
+      labelOf={(to) => labelOf(risk, to)}
       needsInput={(to) => ['accepted', 'materialized', 'closed'].includes(to) || risk.status === 'closed'}
       changeStatus={(status) => changeStatus({ status })}
       dialog={(to, onClose) =>
@@ -78,8 +81,10 @@ const labels: Record<RiskStatus, string> = {
 };
 
 /** A risk that is worked on has never left the register, so it is not reopened. */
-const labelOf = (from: RiskStatus, to: RiskStatus) =>
-  to === 'open' && (from === 'mitigating' || from === 'monitoring') ? 'Move to Open' : labels[to];
+const labelOf = ({ status, kind }: Risk, to: RiskStatus) => {
+  if (to === 'open' && (status === 'mitigating' || status === 'monitoring')) return 'Move to Open';
+  return to === 'materialized' && kind === 'opportunity' ? 'Mark as realized…' : labels[to];
+};
 
 function useChangeStatus(risk: Risk) {
   const patch = usePatchItem('risks');
@@ -92,7 +97,7 @@ function useChangeStatus(risk: Risk) {
       next.status !== 'closed' &&
       transitionsFrom(next.status).includes(risk.status);
     toast(
-      `Moved ${risk.key} to ${humanize(next.status)}`,
+      `Moved ${risk.key} to ${riskStatusLabel(next.status, risk.kind)}`,
       canUndo ? () => patch(next, { status: risk.status }) : undefined,
     );
   };
@@ -110,7 +115,7 @@ function TransitionDialog({ risk, to, onClose, submit }: TransitionProps) {
   const { title, fields } = transitionForms[to === 'accepted' || to === 'closed' ? to : 'open']({ isPerson });
   return (
     <Dialog title={`${title} ${risk.key}`} onClose={onClose}>
-      <Form fields={fields} action={`${title} risk`} submit={submit} onClose={onClose}>
+      <Form fields={fields} action={`${title} ${wordsOf(risk.kind).noun}`} submit={submit} onClose={onClose}>
         {to === 'accepted' && <AcceptedByYou />}
       </Form>
     </Dialog>
@@ -149,9 +154,11 @@ function Materialize({ risk, onClose }: { risk: Risk; onClose: () => void }) {
     navigate(`/issues/${issue.key}`);
   };
   return (
-    <Dialog title={`Mark ${risk.key} as occurred`} onClose={onClose}>
+    <Dialog title={`Mark ${risk.key} as ${wordsOf(risk.kind).materialized.toLowerCase()}`} onClose={onClose}>
       <Form fields={issueFields} action="Create issue" submit={createIssue} onClose={onClose}>
-        <p className="quiet">Creates a linked issue and removes the risk from the active register.</p>
+        <p className="quiet">
+          Creates a linked issue and removes the {wordsOf(risk.kind).noun} from the active register.
+        </p>
       </Form>
     </Dialog>
   );
