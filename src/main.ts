@@ -25,6 +25,11 @@ type Database = import('./database/open.ts').Database;
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 const json = (value: unknown) => JSON.stringify(value, null, 2);
 const config = (): Config => readConfig(environmentWithFile(process.env));
+const wholeNumber = (value: string) => {
+  if (!/^[1-9]\d{0,3}$/.test(value))
+    throw new UsageError(`“${value}” is not the number of a line. Use 1 to 9999.`);
+  return Number(value);
+};
 const collect = (value: string, values: string[]) => [...values, value];
 
 /** Shows progress on a terminal only. Each line overwrites the previous one. */
@@ -163,11 +168,18 @@ program
       'reject',
     ]),
   )
+  .addOption(
+    new Option(
+      '--unknown-people <policy>',
+      'what to do with names that match nobody (default: error); create adds placeholders',
+    ).choices(['error', 'leave_empty', 'create']),
+  )
   .option('--preset <tool>', 'the tool that wrote the file, such as jira; none for no tool')
   .addOption(
     new Option('--date-order <order>', 'the order of dates such as 03/04/2026').choices(['dmy', 'mdy']),
   )
-  .option('--sheet <name>', 'the sheet of a workbook (default: the first that is not hidden)')
+  .option('--sheet <name>', 'the sheet of a workbook (default: the one with the columns of the resource)')
+  .option('--header-row <line>', 'the line with the names of the columns (default: it is found)', wholeNumber)
   .option('--charset <name>', 'encoding of a CSV file that is not UTF-8, such as windows-1252')
   .option('--json', 'print the result of every row as JSON')
   .action(async (what: string, file: string, options: ImportOptions & { json?: true }) => {

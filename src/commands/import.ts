@@ -7,11 +7,13 @@ import { joinWords } from '../core/text.ts';
 import type { Database } from '../database/open.ts';
 import { asJson } from '../import/import-route.ts';
 import type { Importable } from '../import/importable.ts';
+import { createLayout } from '../import/layout/layout.ts';
 import { readRecognition } from '../import/recognize/parameters.ts';
 import { presetNames } from '../import/recognize/presets.ts';
 import { type ImportJob, runImport, summaryOf } from '../import/run.ts';
 import type { ImportQuery, ImportResult, ImportSummary } from '../import/schema.ts';
 import { formatOf, sourceOf } from '../import/source.ts';
+import { createPlaceholders } from '../resources/personnel/import.ts';
 import { importAcrossProjects } from '../resources/project-items/import.ts';
 import { getProjectForWriting } from '../resources/projects/queries.ts';
 import { byCommandLine } from '../store/writes/change.ts';
@@ -27,9 +29,11 @@ export type ImportOptions = {
   mapValues: string[];
   scale: string[];
   unknownColumns?: NonNullable<ImportQuery['unknown_columns']>;
+  unknownPeople?: NonNullable<ImportQuery['unknown_people']>;
   preset?: NonNullable<ImportQuery['preset']>;
   dateOrder?: NonNullable<ImportQuery['date_order']>;
   sheet?: string;
+  headerRow?: number;
   charset?: string;
 };
 
@@ -54,21 +58,27 @@ export async function importCommand(
     throw new UsageError(`“${preset}” is not a preset. Choose from ${joinWords([...presetNames, 'none'])}.`);
   const importable = await findImportable(database, clock(), what, options);
   const file = await readImportFile(path);
+  const recognition = readRecognition(
+    {
+      map: options.map,
+      map_values: options.mapValues,
+      scales: options.scale,
+      unknown_columns,
+      preset,
+      date_order,
+      header_row: options.headerRow,
+    },
+    clock().time_zone,
+  );
+  const { charset, sheet } = options;
+  const layout = createLayout(importable, recognition);
   const job: ImportJob = {
     importable,
-    source: sourceOf(formatOf(path, file), file, options),
+    unknownPeople: options.unknownPeople,
+    createPlaceholders,
+    source: sourceOf(formatOf(path, file), file, { charset, sheet, layout }),
     options: { mode: options.mode, atomic: options.atomic ?? false, dry_run: options.dryRun ?? false },
-    recognition: readRecognition(
-      {
-        map: options.map,
-        map_values: options.mapValues,
-        scales: options.scale,
-        unknown_columns,
-        preset,
-        date_order,
-      },
-      clock().time_zone,
-    ),
+    recognition,
     seesPeople: true,
     change: () => ({ ...byCommandLine(clock()), isImport: true }),
     onProgress,
@@ -166,7 +176,9 @@ export async function* importReport({ summary, texts, seconds }: Imported): Asyn
   let shown = 0;
   for await (const batch of texts) {
     for (const text of batch) {
-      const { line, errors = [], warnings: odd = [] } = JSON.parse(text) as ImportResult;
+      const { line, errors = [], warnings: all = [] } = JSON.parse(text) as ImportResult;
+      // The explanation names each unknown person once.
+      const odd = all.filter(({ code }) => code !== 'unknown_person');
       if (warnings.length <= maxShown) warnings.push(...odd.map((warning) => lineOf(line, warning)));
       if (errors.length > 0 && shown++ < maxShown) for (const error of errors) yield lineOf(line, error);
     }

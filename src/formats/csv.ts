@@ -1,11 +1,11 @@
 import { Problem } from '../core/errors.ts';
 import { countCharacter, decoded } from './decoding.ts';
-import { countBlankRows, createTable, maxColumns, maxRowLength, type Row } from './rows.ts';
+import { countBlankRows, createTable, maxColumns, maxRowLength, type Row, type TableLayout } from './rows.ts';
 
 /** Reads a CSV file: RFC 4180 and the variants that spreadsheets write (semicolons, tabs, `sep=`). */
-export function* readCsv(file: Uint8Array, charset?: string): Generator<Row[]> {
+export function* readCsv(file: Uint8Array, charset?: string, layout?: TableLayout): Generator<Row[]> {
   const countBlankRow = countBlankRows();
-  const table = createTable();
+  const table = createTable(layout);
   let dialect: Dialect | undefined;
   let line = 1;
   let text = '';
@@ -19,10 +19,8 @@ export function* readCsv(file: Uint8Array, charset?: string): Generator<Row[]> {
       const record = recordAt(text, at, dialect, line, piece.isLast, progress);
       if (!record) break;
       if (isBlank(record.cells)) countBlankRow();
-      else if (table.width() !== undefined || !isDelimiterHint(record.cells)) {
+      else if (table.hasRows() || !isDelimiterHint(record.cells)) {
         const { cells, count } = record;
-        if (table.width() === undefined && count > maxColumns)
-          throw malformed(line, `it has more than ${maxColumns} columns`);
         table.add({ line, cells: cells.map(unescapeFormula), count }, rows);
       }
       at = record.end;
@@ -144,15 +142,27 @@ function indexOrEnd(text: string, character: string, from: number): number {
   return index === -1 ? text.length : index;
 }
 
-/** The delimiter is the most frequent of the usual characters in the first line that has any, outside of quotes. */
+/**
+ * The delimiter is the usual character that most of the first lines have the same number of times, outside of quotes: a
+ * title above the header can have commas too.
+ */
 function detectDialect(text: string): Dialect {
   const newline = text.includes('\n') || !text.includes('\r') ? '\n' : '\r';
-  const lines = text.replace(/"[^"]*"/g, '').split(newline, 20);
-  const first = lines.find((line) => /[,;\t|]|^sep=/.test(line)) ?? '';
-  const [, hinted] = /^sep=(.)\r?$/.exec(first) ?? [];
-  const count = (character: string) => first.split(character).length;
-  const [delimiter = ','] = [',', ';', '\t', '|'].sort((a, b) => count(b) - count(a));
-  return { delimiter: hinted ?? delimiter, newline };
+  const lines = text
+    .replace(/"[^"]*"/g, '')
+    .split(newline, 20)
+    .filter((line) => line.trim() !== '');
+  const [, hinted] = /^sep=(.)\r?$/.exec(lines[0] ?? '') ?? [];
+  /** How often the character is in a line, and the number of lines in which it is that often. */
+  const usual = (character: string) => {
+    const counts = Map.groupBy(lines, (line) => countCharacter(character, line));
+    const [[count, some] = [0, []]] = [...counts]
+      .filter(([count]) => count > 0)
+      .sort(([a, x], [b, y]) => y.length - x.length || b - a);
+    return { character, count, lines: some.length };
+  };
+  const [best] = [',', ';', '\t', '|'].map(usual).sort((a, b) => b.lines - a.lines || b.count - a.count);
+  return { delimiter: hinted ?? best?.character ?? ',', newline };
 }
 
 /** Excel can write a first line that names the delimiter. */

@@ -1,4 +1,5 @@
-import { Problem } from '../core/errors.ts';
+import { invalidParameter, Problem } from '../core/errors.ts';
+import { fold } from '../core/text.ts';
 
 /** One raw row of a file. The columns (`columns.ts`) decide what its cells mean. */
 export type Row = {
@@ -16,6 +17,8 @@ export type Row = {
   sheet?: { name: string; others: string[] };
   /** Why the row is invalid as a whole; its cells are not used. */
   error?: string;
+  /** Why the row is no data, such as a group title; it is not imported. */
+  skipped?: string;
 };
 
 /** A line above the header, and the texts of its cells that are not empty. */
@@ -44,61 +47,142 @@ export function countBlankRows(): () => void {
 const tooManyBlankRows = `The file has more than ${maxBlankRows} blank rows. Nothing was imported. Delete the blank rows.`;
 
 /** A row of a table before its columns are named. `count` is its number of cells, if the format requires that of all rows. */
-type TableRow = { line: number; cells: readonly unknown[]; count?: number; error?: string };
+export type TableRow = { line: number; cells: readonly unknown[]; count?: number; error?: string };
+
+/** The lines of a header among the first rows of a table, and the names they give to the columns. */
+type Header = { position: number; lines: number; names: readonly string[] };
+
+/** Where the header of a table is, and which of its rows are no data. */
+export type TableLayout = {
+  /** The line of the header, if it is known. Then `findHeader` is called with the rows from this line on. */
+  headerRow?: number | undefined;
+  findHeader(rows: readonly TableRow[]): Header;
+  /** Why a row is no data, such as a total; undefined for a row of data. */
+  whySkipped(names: readonly string[], cells: readonly unknown[]): string | undefined;
+};
 
 const maxTitleRows = 20;
 
+/** The first rows of a table, among which the header is, and the rows after it that decide. */
+export const firstRows = maxTitleRows + 5;
+
 /**
- * Names the cells of a table. The header is the first row with two names: a single text above it is a title. In a table
- * of one column, the header is the first row.
+ * The header is the first row with two names: a single text above it is a title. In a table of one column, the header is
+ * the first row.
  */
-export function createTable() {
+export const plainLayout: TableLayout = {
+  findHeader(rows) {
+    // A spreadsheet pads a title with empty cells.
+    const isHeader = ({ cells, count }: TableRow) => count === 1 || cells.filter(isFilled).length > 1;
+    const position = Math.max(0, rows.slice(0, maxTitleRows + 1).findIndex(isHeader));
+    return { position, lines: 1, names: namesIn(rows[position]) };
+  },
+  whySkipped: () => undefined,
+};
+
+export const namesIn = (row: TableRow | undefined) =>
+  Array.from(row?.cells ?? [], (cell) => String(cell ?? '').trim());
+
+/** Names the cells of a table, and marks the rows that are no data. */
+export function createTable(layout: TableLayout = plainLayout) {
+  const { headerRow } = layout;
   let names: readonly string[] | undefined;
   let waiting: TableRow[] = [];
+  /** A row with a single cell, which is a group title if the header follows it again. */
+  let held: TableRow | undefined;
 
   const toRow = ({ line, cells, count, error }: TableRow, names: readonly string[]): Row => {
     if (error !== undefined) return { line, names, cells, error };
+    const skipped = layout.whySkipped(names, cells);
+    if (skipped !== undefined) return { line, names, cells, skipped };
     if (count !== undefined && count !== names.length)
       return { line, names, cells, error: wrongCount(count, names.length) };
     const unnamed = cells.findIndex((cell, i) => i >= names.length && isFilled(cell));
     return { line, names, cells, ...(unnamed !== -1 && { error: unnamedColumn(unnamed) }) };
   };
 
-  function start(position: number, rows: Row[]): void {
-    const { line, cells, error } = waiting[position] as TableRow;
-    if (error !== undefined) throw new Problem('malformed_request', `The header cannot be read. ${error}`);
-    const header = Array.from(cells, (cell) => String(cell ?? '').trim());
-    names = header;
-    const titles = waiting.slice(0, position).map(({ line, cells }) => ({
+  function flush(names: readonly string[], rows: Row[], skipped?: string): void {
+    if (held) rows.push(skipped ? { ...held, names, skipped } : toRow(held, names));
+    held = undefined;
+  }
+
+  function addRow(row: TableRow, names: readonly string[], rows: Row[]): void {
+    if (isHeaderAgain(names, row.cells)) {
+      flush(names, rows, 'It is the title of a group of rows.');
+      rows.push({ line: row.line, names, cells: row.cells, skipped: 'It repeats the header.' });
+      return;
+    }
+    flush(names, rows);
+    if (row.error === undefined && names.length > 1 && row.cells.filter(isFilled).length === 1) held = row;
+    else rows.push(toRow(row, names));
+  }
+
+  function start(rows: Row[]): void {
+    const candidates = headerRow === undefined ? waiting : waiting.filter(({ line }) => line >= headerRow);
+    if (headerRow !== undefined && candidates[0]?.line !== headerRow) throw noHeaderRow(headerRow);
+    const { position, lines, names: found } = layout.findHeader(candidates);
+    const header = candidates[position] as TableRow;
+    if (header.error !== undefined)
+      throw new Problem('malformed_request', `The header cannot be read. ${header.error}`);
+    if ((header.count ?? 0) > maxColumns)
+      throw new Problem(
+        'malformed_request',
+        `The row on line ${header.line} cannot be read: it has more than ${maxColumns} columns.`,
+      );
+    names = found;
+    const at = waiting.indexOf(header);
+    const titles = waiting.slice(0, at).map(({ line, cells }) => ({
       line,
       texts: cells.filter(isFilled).map((cell) => String(cell).trim()),
     }));
-    rows.push({ line, names, cells: names, isHeader: true, titles });
-    for (const row of waiting.slice(position + 1)) rows.push(toRow(row, header));
+    rows.push({ line: header.line, names, cells: names, isHeader: true, titles });
+    for (const row of waiting.slice(at + lines)) addRow(row, found, rows);
     waiting = [];
   }
+
+  /** Whether enough rows were read to find the header. */
+  const isComplete = () =>
+    headerRow === undefined
+      ? waiting.length >= firstRows
+      : waiting.filter(({ line }) => line >= headerRow).length >= 2;
 
   return {
     /** Whether a row was read, which may turn out to be the header. */
     hasRows: () => names !== undefined || waiting.length > 0,
     /** The number of columns; undefined before the header is found. */
     width: () => names?.length,
-    /** Appends the row to `rows`, unless it is a title or may be one. */
+    /** Appends the row to `rows`, unless it is one of the first rows, among which the header is not found yet. */
     add(row: TableRow, rows: Row[]): void {
-      if (names) rows.push(toRow(row, names));
+      if (names) addRow(row, names, rows);
       else {
         waiting.push(row);
-        // A spreadsheet pads a title with empty cells.
-        if (row.count === 1 || row.cells.filter(isFilled).length > 1) start(waiting.length - 1, rows);
-        else if (waiting.length > maxTitleRows) start(0, rows);
+        if (isComplete()) start(rows);
       }
     },
     /** Call it after the last row. */
     end(rows: Row[]): void {
-      if (waiting.length > 0) start(0, rows);
+      if (waiting.length > 0) start(rows);
+      if (names) flush(names, rows);
     },
   };
 }
+
+/** Whether the cells of a row are the names of their columns. */
+const isHeaderAgain = (names: readonly string[], cells: readonly unknown[]) => {
+  const filled = cells.flatMap((cell, i) => (isFilled(cell) ? [i] : []));
+  const isName = (i: number) => fold(String(cells[i]).trim()) === fold(names[i] ?? '');
+  return (
+    filled.length > 1 &&
+    2 * filled.length >= names.filter((name) => name !== '').length &&
+    filled.every(isName)
+  );
+};
+
+const noHeaderRow = (line: number) =>
+  invalidParameter(
+    'header_row',
+    `Line ${line} of the file is no row with cells. Name the line with the column names.`,
+  );
 
 /** A cell with white space only counts as empty. */
 export const isFilled = (cell: unknown) =>

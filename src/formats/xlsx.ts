@@ -4,10 +4,13 @@ import {
   columnName,
   columnNumber,
   createTable,
+  firstRows,
   maxColumns,
   maxFileCells,
   maxRowLength,
   type Row,
+  type TableLayout,
+  type TableRow,
   unnamedColumn,
 } from './rows.ts';
 import { maxLines, unescaped } from './xlsx-write.ts';
@@ -22,11 +25,20 @@ const maxBytes = { sheet: 512 * mebibyte, texts: 64 * mebibyte, other: mebibyte 
 /** The maximum number of columns of a sheet in Excel. */
 const maxSheetColumns = 16_384;
 
-/** Reads the rows of one sheet of a workbook: the named one, or else the first that is not hidden. */
-export async function* readXlsx(file: Uint8Array, sheetName?: string): AsyncGenerator<Row[]> {
+/** Chooses one of several sheets by their names and first rows. */
+type ChooseSheet = (sheets: readonly { name: string; rows: readonly TableRow[] }[]) => number;
+
+/**
+ * Reads the rows of one sheet of a workbook: the named one; or else the one that `choose` prefers; or else the first that
+ * is not hidden.
+ */
+export async function* readXlsx(
+  file: Uint8Array,
+  sheetName?: string,
+  layout?: TableLayout & { chooseSheet?: ChooseSheet },
+): AsyncGenerator<Row[]> {
   try {
     const entries = await entriesOf(file);
-    const { entry, ...sheet } = await findSheet(entries, sheetName);
     const texts = textCollector();
     const styles = percentStyleCollector();
     for (const [path, { handler }] of [
@@ -36,8 +48,30 @@ export async function* readXlsx(file: Uint8Array, sheetName?: string): AsyncGene
       const part = entries.get(`xl/${path}.xml`);
       if (part) for await (const _ of parseXml(part, maxBytes.texts, handler)) yield [];
     }
-    const collector = rowCollector(texts.texts, styles.percentStyles, sheet);
-    for await (const _ of parseXml(entry, maxBytes.sheet, collector.handler)) {
+    const { visible, ...found } = await findSheets(entries, sheetName);
+    let { chosen } = found;
+    if (sheetName === undefined && layout?.chooseSheet && visible.length > 1) {
+      const sheets = [];
+      for (const { name, entry } of visible.slice(0, maxChoices)) {
+        const rows: TableRow[] = [];
+        const table = {
+          hasRows: () => true,
+          width: () => undefined,
+          add: (row: TableRow) => rows.push(row),
+          end() {},
+        };
+        const collector = rowCollector(texts.texts, styles.percentStyles, { name, others: [] }, table);
+        for await (const _ of parseXml(entry, maxBytes.sheet, collector.handler)) {
+          yield [];
+          if (collector.isAtEnd() || rows.length >= firstRows) break;
+        }
+        sheets.push({ name, rows: rows.slice(0, firstRows) });
+      }
+      chosen = visible[layout.chooseSheet(sheets)] ?? chosen;
+    }
+    const sheet = { name: chosen.name, others: found.othersOf(chosen.name) };
+    const collector = rowCollector(texts.texts, styles.percentStyles, sheet, createTable(layout));
+    for await (const _ of parseXml(chosen.entry, maxBytes.sheet, collector.handler)) {
       yield collector.take();
       if (collector.isAtEnd()) break;
     }
@@ -48,9 +82,12 @@ export async function* readXlsx(file: Uint8Array, sheetName?: string): AsyncGene
   }
 }
 
+/** The number of sheets among which one is chosen. */
+const maxChoices = 20;
+
 type Sheet = { name: string; relation: string; isHidden: boolean };
 
-async function findSheet(entries: Map<string, Entry>, wanted: string | undefined) {
+async function findSheets(entries: Map<string, Entry>, wanted: string | undefined) {
   const sheets: Sheet[] = [];
   await parseWhole(entries.get('xl/workbook.xml'), {
     open(element, attributes) {
@@ -65,22 +102,30 @@ async function findSheet(entries: Map<string, Entry>, wanted: string | undefined
   });
   const chosen = wanted === undefined ? sheets.find(({ isHidden }) => !isHidden) : named(sheets, wanted);
   if (!chosen && sheets.length > 0) throw noSuchSheet(sheets, wanted);
-  let path: string | undefined;
+  const paths = new Map<string, string>();
   const relations = entries.get('xl/_rels/workbook.xml.rels');
   if (relations) {
     await parseWhole(relations, {
-      open(name, { Id, Target }) {
-        if (name === 'Relationship' && Id === chosen?.relation) path ??= Target;
+      open(name, { Id = '', Target = '' }) {
+        if (name === 'Relationship' && !paths.has(Id)) paths.set(Id, Target);
       },
     });
   }
-  path ??= 'worksheets/sheet1.xml';
-  const entry = entries.get(path.startsWith('/') ? path.slice(1) : `xl/${path}`);
+  const entryOf = (sheet: Sheet | undefined) => {
+    const path = paths.get(sheet?.relation ?? '') ?? 'worksheets/sheet1.xml';
+    return entries.get(path.startsWith('/') ? path.slice(1) : `xl/${path}`);
+  };
+  const entry = entryOf(chosen);
   if (!entry) throw new ZipError('it contains no sheet');
-  const others = sheets
-    .filter((sheet) => sheet !== chosen)
-    .map(({ name, isHidden }) => (isHidden ? `${name} (hidden)` : name));
-  return { entry, name: chosen?.name ?? '', others };
+  const visible = sheets.flatMap((sheet) => {
+    const entry = sheet.isHidden ? undefined : entryOf(sheet);
+    return entry ? [{ name: sheet.name, entry }] : [];
+  });
+  const othersOf = (name: string) =>
+    sheets
+      .filter((sheet) => sheet.name !== name)
+      .map(({ name, isHidden }) => (isHidden ? `${name} (hidden)` : name));
+  return { chosen: { name: chosen?.name ?? '', entry }, visible, othersOf };
 }
 
 /** Spreadsheets ignore the case of sheet names. */
@@ -169,9 +214,9 @@ function rowCollector(
   texts: readonly string[],
   percentStyles: ReadonlySet<string>,
   sheet: { name: string; others: string[] },
+  table: Pick<ReturnType<typeof createTable>, 'hasRows' | 'width' | 'add' | 'end'>,
 ) {
   const run = runCollector();
-  const table = createTable();
   let rows: Row[] = [];
   let isAtEnd = false;
   let line = 0;

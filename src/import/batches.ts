@@ -36,7 +36,7 @@ export async function* readBatches(
   let rows: ParsedRow[] = [];
   for await (const chunk of file) {
     for (const row of chunk) {
-      if (row.isHeader) continue;
+      if (row.isHeader || row.skipped !== undefined) continue;
       rows.push(parse(row, index++));
       await pause();
       if (rows.length < size.rows) continue;

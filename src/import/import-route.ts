@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject, TProperties } from 'typebox';
 import { preferredType } from '../core/accept.ts';
-import { Problem, type ProblemCode } from '../core/errors.ts';
+import { keyLimited, Problem, type ProblemCode } from '../core/errors.ts';
 import { limits, Strict } from '../core/schemas.ts';
 import type { Scope } from '../core/scopes.ts';
 import { grants } from '../core/scopes.ts';
@@ -13,7 +13,9 @@ import { whileSilent } from '../http/request/silent.ts';
 import { problemBody } from '../http/response/problems.ts';
 import { importErrors } from '../http/route-errors.ts';
 import type { Importable } from './importable.ts';
+import { createLayout } from './layout/layout.ts';
 import { readRecognition } from './recognize/parameters.ts';
+import type { CreatePlaceholders } from './references/people.ts';
 import { type ImportJob, runImport, type Store, summaryOf } from './run.ts';
 import { ImportQuery, ImportResponse, type ImportSummary } from './schema.ts';
 import { fileTypes, formatOfType, sourceOf } from './source.ts';
@@ -28,13 +30,12 @@ type ImportRoute = {
   params?: TProperties;
   query?: TObject;
   importable(request: FastifyRequest): Importable | Promise<Importable>;
+  createPlaceholders: CreatePlaceholders;
 };
 
 /** Adds the import route of a resource. */
-export function importRoute(
-  app: App,
-  { url, access, errors = [], operationId, summary, tag, params, query, importable }: ImportRoute,
-): void {
+export function importRoute(app: App, route: ImportRoute): void {
+  const { url, access, errors = [], operationId, summary, tag, params, query } = route;
   app.post(
     url,
     {
@@ -62,26 +63,46 @@ export function importRoute(
         response: { 200: ImportResponse },
       },
     },
-    async (request, reply) => receive(request, reply, await importable(request)),
+    async (request, reply) => receive(request, reply, route),
   );
 }
 
-async function receive(request: FastifyRequest, reply: FastifyReply, importable: Importable) {
+async function receive(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { importable, createPlaceholders }: ImportRoute,
+) {
   const { format, charset } = formatOfType(request.headers['content-type']);
   const file = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
   const query = request.query as ImportQuery;
-  const { mode = 'create', atomic = false, dry_run = false, sheet, include } = query;
+  const { mode = 'create', atomic = false, dry_run = false, sheet, include, unknown_people } = query;
+  if (unknown_people === 'create') rejectWithoutPersonnel(request);
+  const resource = await importable(request);
+  const recognition = readRecognition(query, request.moment.time_zone);
+  const layout = createLayout(resource, recognition);
   const job: ImportJob = {
-    importable,
-    source: sourceOf(format, file, { charset, sheet }),
+    importable: resource,
+    unknownPeople: unknown_people,
+    createPlaceholders,
+    source: sourceOf(format, file, { charset, sheet, layout }),
     options: { mode, atomic, dry_run },
-    recognition: readRecognition(query, request.moment.time_zone),
+    recognition,
     include,
     seesPeople: grants(request.actor.scopes, 'personnel.read'),
     change: () => ({ ...request.change, isImport: true }),
   };
   const imported = await whileSilent(request, () => importFile(request, reply, job, file));
   return send(request, reply, job, imported);
+}
+
+/** People are created by keys that may create people, whatever else they import. */
+function rejectWithoutPersonnel({ actor }: FastifyRequest): void {
+  if (actor.project_ids !== null) throw keyLimited('It cannot create people.');
+  if (grants(actor.scopes, 'personnel.manage')) return;
+  throw new Problem(
+    'insufficient_scope',
+    '`unknown_people=create` also requires the scope `personnel.manage`. Use a key that has it, or `unknown_people=leave_empty`.',
+  );
 }
 
 /** Runs the import; with an `Idempotency-Key`, at most once. */

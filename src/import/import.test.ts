@@ -248,7 +248,7 @@ onBothEngines('imports', (start) => {
     );
     assert.match(
       body.results[8].errors[0].detail,
-      /No person or group matches “Unknown”. Use the person’s name, email address, external ID or user ID; or the group’s name, external ID or ID\.$/,
+      /No person or group matches “Unknown”. Use the person’s name, email address, external ID or user ID; or the group’s name, external ID or ID\. `unknown_people`/,
     );
     const risks = (await all('/v1/projects/APOLLO/risks')).sort((a, b) => a.key.localeCompare(b.key));
     assert.deepEqual(
@@ -435,7 +435,7 @@ onBothEngines('imports', (start) => {
     assert.deepEqual(statuses(body), ['created', 'failed', 'failed', 'failed']);
     assert.equal(
       body.results[1].errors[0].detail,
-      'No person matches “ada@example.com”. Use the person’s name or user ID.',
+      'No person matches “ada@example.com”. Use the person’s name or user ID. `unknown_people` can leave out or create people who are not found.',
     );
     assert.match(
       body.results[3].errors[0].detail,

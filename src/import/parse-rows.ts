@@ -42,6 +42,8 @@ export type Reference = {
   targets: readonly { field: string; kind: ReferenceKind }[];
   /** Whether it comes from a name column such as `owner_name`. */
   isName: boolean;
+  /** Whether the file is a table, which also has words for nobody. */
+  isTable: boolean;
 };
 
 /** The text by which a row identifies its resource. */
@@ -211,12 +213,19 @@ function readCell(
     case 'name': {
       const targets = column.is === 'name' ? column.targets : [column];
       const isList = column.is === 'reference' && column.isList;
-      const given = textsOf(cell, isList, isTable);
+      const given = textsOf(column.read ? column.read(cell) : cell, isList, isTable);
       const texts = columns.hasInvertedNames() ? given?.map(inReadingOrder) : given;
       if (texts && (texts.length > maxListItems || texts.some(({ length }) => length > maxReferenceLength)))
         parsed.errors.push(fieldError(column.field, 'maxLength', tooLong));
       else if (texts)
-        parsed.references.push({ field: column.field, texts, isList, targets, isName: column.is === 'name' });
+        parsed.references.push({
+          field: column.field,
+          texts,
+          isList,
+          targets,
+          isName: column.is === 'name',
+          isTable,
+        });
       else
         parsed.errors.push(
           fieldError(

@@ -9,6 +9,7 @@ import type { Change } from '../store/writes/change.ts';
 import { lockProjectRows, lockTables } from '../store/writes/locks.ts';
 import type { Importable, ItemProject } from './importable.ts';
 import { createRowParser, isProject, keyValue, type ParsedRow } from './parse-rows.ts';
+import type { PeoplePolicy } from './references/people.ts';
 import type { FileScan, Source } from './scan.ts';
 
 /** Rows that are imported in the same way: into one project, or without any. */
@@ -108,46 +109,52 @@ export const changesSeveralProjects = ({ what, across }: Importable) =>
  */
 export async function lockForRows(
   db: Transaction<Tables>,
-  importable: Importable,
+  job: LockedJob,
   rows: readonly ParsedRow[],
 ): Promise<void> {
   if (hasSingleWriter(db)) return;
   await lock(
     db,
-    importable,
-    rows.flatMap((row) => projectNames(importable, row)),
+    job,
+    rows.flatMap((row) => projectNames(job.importable, row)),
   );
 }
+
+type LockedJob = { importable: Importable; unknownPeople?: PeoplePolicy | undefined };
 
 /** Like `lockForRows`, for all rows of the file. */
 export async function lockForFile(
   db: Transaction<Tables>,
-  { importable, source }: { importable: Importable; source: Source },
+  job: LockedJob & { source: Source },
   { columns }: FileScan,
 ): Promise<void> {
   if (hasSingleWriter(db)) return;
+  const { importable, source } = job;
   const names = new Set<string>();
   if (changesSeveralProjects(importable)) {
     const parse = createRowParser(importable, columns, source.isTable);
     const pause = createPacer();
     for await (const rows of source.rows()) {
       for (const row of rows) {
-        if (!row.isHeader) for (const name of projectNames(importable, parse(row, 0))) names.add(name);
+        if (!row.isHeader && row.skipped === undefined)
+          for (const name of projectNames(importable, parse(row, 0))) names.add(name);
         await pause();
       }
     }
   }
-  await lock(db, importable, [...names]);
+  await lock(db, job, [...names]);
 }
 
 async function lock(
   db: Transaction<Tables>,
-  importable: Importable,
+  { importable: { what, project, across }, unknownPeople }: LockedJob,
   names: readonly string[],
 ): Promise<void> {
-  const { what, project, across } = importable;
-  const created: TableName[] = across?.createProject ? ['projects'] : [];
-  await lockTables(db, ...(lockedTables[what] ?? []), ...created);
+  const tables = new Set<TableName>(lockedTables[what]);
+  if (across?.createProject) tables.add('projects');
+  // Two imports at a time must not create a placeholder each for one name.
+  if (unknownPeople === 'create') tables.add('people');
+  await lockTables(db, ...tables);
   const found = await findProjects(db, [...new Set(names)]);
   const ids = found.map(({ id }) => id);
   await lockProjectRows(db, project ? [project.id] : ids);

@@ -8,7 +8,9 @@ import type { Resource } from './importable.ts';
 import type { ParsedRow } from './parse-rows.ts';
 import type { Column } from './recognize/catalogue.ts';
 import type { Columns } from './recognize/columns.ts';
-import type { ImportResult } from './schema.ts';
+import { type PeoplePolicy, placeholderKey } from './references/people.ts';
+import type { Resolved } from './references/resolve.ts';
+import type { ImportResult, ImportSummary } from './schema.ts';
 
 /** The result of a row, without its line. */
 export type Written = Omit<ImportResult, 'line'>;
@@ -45,7 +47,16 @@ const maxRanges = 100;
 
 type Status = ImportResult['status'];
 
-type StoredResults = { counts: Record<Status, number>; packed: string[] };
+type StoredResults = { counts: Record<Status, number>; packed: string[]; people?: PeopleFound };
+
+/** The texts in columns for people that matched nobody, and those that say that there is nobody, each by column. */
+type PeopleFound = {
+  unknown: Record<string, ImportSummary['unknown_people'][number]>;
+  nobody: Record<string, string[]>;
+};
+
+const maxPeople = 1000;
+const maxNobody = 50;
 
 /**
  * The results of all rows in the order of the file, although rows finish in any order. Each completed block of rows is
@@ -53,6 +64,8 @@ type StoredResults = { counts: Record<Status, number>; packed: string[] };
  */
 export class Results {
   readonly counts: Record<Status, number> = { created: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0 };
+  // Without a prototype, because a file can also contain the text `__proto__`.
+  readonly people: PeopleFound = { unknown: Object.create(null), nobody: Object.create(null) };
   readonly #rows: number;
   readonly #open = new Map<number, { texts: string[]; left: number }>();
   readonly #packed: Buffer[] = [];
@@ -69,12 +82,42 @@ export class Results {
     if (stored instanceof Results) return stored;
     const results = new Results(0);
     Object.assign(results.counts, stored.counts);
+    Object.assign(results.people, stored.people);
     results.#packed.push(...stored.packed.map((block) => Buffer.from(block, 'base64')));
     return results;
   }
 
   toJSON(): StoredResults {
-    return { counts: this.counts, packed: this.#packed.map((block) => block.toString('base64')) };
+    const packed = this.#packed.map((block) => block.toString('base64'));
+    return { counts: this.counts, packed, people: this.people };
+  }
+
+  /** Records the people of a row that were not found. */
+  addPeople(
+    { line, unknownPeople = [], nobody = [] }: Resolved,
+    policy: PeoplePolicy,
+    columns: Columns,
+  ): void {
+    const result = { error: 'failed', leave_empty: 'left_empty', create: 'created' }[policy] as 'failed';
+    for (const { field, text, user_id } of unknownPeople) {
+      const { unknown } = this.people;
+      const key = placeholderKey(text);
+      if (!unknown[key] && Object.keys(unknown).length >= maxPeople) continue;
+      const entry = unknown[key] ?? { text: shortened(text), columns: [], cells: 0, line, result };
+      unknown[key] = entry;
+      const column = shortened(columns.columnFor(field) ?? field);
+      if (!entry.columns.includes(column)) entry.columns.push(column);
+      entry.cells++;
+      entry.line = Math.min(entry.line, line);
+      if (policy === 'create') entry.result = entry.user_id || user_id ? 'created' : 'failed';
+      if (user_id) entry.user_id = user_id;
+    }
+    for (const { field, text } of nobody) {
+      const column = columns.columnFor(field) ?? field;
+      const texts = this.people.nobody[column] ?? [];
+      this.people.nobody[column] = texts;
+      if (!texts.includes(text) && texts.length < maxNobody) texts.push(text);
+    }
   }
 
   get done(): number {

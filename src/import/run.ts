@@ -17,7 +17,13 @@ import {
 } from './projects.ts';
 import { explainRecognition } from './recognize/explain.ts';
 import type { Recognition } from './recognize/parameters.ts';
-import { resolveReferences } from './references/resolve.ts';
+import {
+  type CreatePlaceholders,
+  type PeoplePolicy,
+  placeholderKey,
+  placeholderOf,
+} from './references/people.ts';
+import { type PeopleLookup, resolveReferences } from './references/resolve.ts';
 import { dataOf, Results, resultOf, type Written } from './results.ts';
 import { type FileScan, type Source, scanFile } from './scan.ts';
 import type { ImportQuery, ImportSummary } from './schema.ts';
@@ -28,6 +34,10 @@ export type ImportJob = {
   importable: Importable;
   source: Source;
   options: Required<Pick<ImportQuery, 'mode' | 'atomic' | 'dry_run'>>;
+  /** What happens to texts that match nobody in a column for people; by default, their rows fail. */
+  unknownPeople?: PeoplePolicy | undefined;
+  /** Required to create people who are not found. */
+  createPlaceholders?: CreatePlaceholders | undefined;
   recognition: Recognition;
   /** Whether the results contain the cells of their rows. */
   include?: ImportQuery['include'] | undefined;
@@ -160,9 +170,10 @@ async function importRows(
   results: Results,
   isLocked = false,
 ): Promise<void> {
-  const { importable, source, options, change, onProgress } = job;
+  const { importable, source, options, change, onProgress, unknownPeople: policy = 'error' } = job;
   const waiting = createWaitingRows(importable, scan.rowsByKey);
   const newIds = new Map<string, string>();
+  const placeholders = new Set<string>();
   const size = new AdaptiveBatchSize(store.bulkBatchMs);
 
   /** Writes batches until the transaction takes too long or another writer waits. */
@@ -178,7 +189,7 @@ async function importRows(
       while (batches.length === 0 || (isWithoutFurtherLocks && !hasWaiters?.() && performance.now() < end)) {
         const batch = nextBatch(batches.length);
         if (!batch) break;
-        if (!isLocked && batches.length === 0) await lockForRows(db, importable, batch.rows);
+        if (!isLocked && batches.length === 0) await lockForRows(db, job, batch.rows);
         const start = performance.now();
         batches.push(await writeBatch(db, batch));
         size.adapt(batch.rows.length, performance.now() - start);
@@ -203,7 +214,13 @@ async function importRows(
     mayWait: boolean,
   ): Promise<WrittenRow[]> {
     const otherRows = { isPending: (text: string) => mayWait && waiting.isPending(text), newIds };
-    const resolved = await resolveReferences(db, group.importable, group.rows, otherRows, job.seesPeople);
+    const people: PeopleLookup = {
+      seesPeople: job.seesPeople,
+      policy,
+      isPlaceholder: (user_id) => placeholders.has(user_id),
+      createPlaceholders: (texts) => createPlaceholders(db, texts),
+    };
+    const resolved = await resolveReferences(db, group.importable, group.rows, otherRows, people);
     const rows = resolved.filter(({ waitsFor }, i) => {
       const row = group.rows[i] as ParsedRow;
       if (waiting.waitsBehindAnother(row)) return false;
@@ -216,6 +233,23 @@ async function importRows(
       waiting.done(one.row);
     }
     return written;
+  }
+
+  async function createPlaceholders(db: Transaction<Tables>, texts: readonly string[]) {
+    const byKey = Map.groupBy(texts, placeholderKey);
+    const people = [...byKey.values()].map(([text = '']) => placeholderOf(text));
+    const created = (await job.createPlaceholders?.(db, people, change())) ?? [];
+    const outcomes = new Map<string, string | Problem>();
+    for (const [i, ofPerson] of [...byKey.values()].entries()) {
+      const outcome = created[i];
+      if (outcome === undefined) continue;
+      if (!(outcome instanceof Problem)) {
+        placeholders.add(outcome.id);
+        waiting.onRollback(() => placeholders.delete(outcome.id));
+      }
+      for (const text of ofPerson) outcomes.set(text, outcome instanceof Problem ? outcome : outcome.id);
+    }
+    return outcomes;
   }
 
   function recordNewId({ row, written: { status, id } }: WrittenRow): void {
@@ -244,6 +278,7 @@ async function importRows(
     for (const one of batch) {
       const result = resultOf(one.row, one.written, scan.columns, options.dry_run);
       results.set(one.row.index, { ...result, ...includedData(one) });
+      results.addPeople(one.row, policy, scan.columns);
       await pause();
     }
     onProgress?.(results.done, scan.rows);
@@ -272,11 +307,21 @@ async function importRows(
   while (waiting.hasNext()) await writeBatches(() => waiting.next(size.rows));
 }
 
-export function summaryOf({ options }: ImportJob, scan: FileScan, { counts }: Results): ImportSummary {
+export function summaryOf(
+  { options }: ImportJob,
+  scan: FileScan,
+  { counts, people }: Results,
+): ImportSummary {
   const { rows } = scan;
   const isRolledBack = options.atomic && counts.failed > 0;
   const finalCounts = isRolledBack
     ? { created: 0, updated: 0, unchanged: 0, failed: counts.failed, skipped: rows - counts.failed }
     : counts;
-  return { rows, ...finalCounts, ...options, ...explainRecognition(scan) };
+  // Placeholders that were rolled back have no id that means anything.
+  const isKept = !isRolledBack && !options.dry_run;
+  const unknown = Object.values(people.unknown).map(({ user_id, ...person }) => ({
+    ...person,
+    ...(user_id && isKept && { user_id }),
+  }));
+  return { rows, ...finalCounts, ...options, ...explainRecognition(scan, unknown, people.nobody) };
 }

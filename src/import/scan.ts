@@ -53,6 +53,10 @@ export async function scanFile(
         isEmpty = false;
         continue;
       }
+      if (row.skipped !== undefined) {
+        columns.skipRow(row, row.skipped);
+        continue;
+      }
       rows++;
       if (rows > limits.import_rows) throw tooManyRows();
       if (row.error === undefined && source.isTable) columns.observe(row);

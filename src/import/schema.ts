@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Line, OneOf, OrNull, optional, Strict } from '../core/schemas.ts';
 import { dateOrders } from './recognize/dates.ts';
 import { presetNames } from './recognize/presets.ts';
+import { unknownPeople } from './references/people.ts';
 
 const modes = ['create', 'upsert'] as const;
 const unknownColumns = ['skip', 'attributes', 'reject'] as const;
@@ -30,8 +31,8 @@ export const ImportQuery = Strict(
     map_values: Type.Array(Type.String({ maxLength: 1000 }), {
       maxItems: 200,
       description:
-        'Assigns texts of a column to values of its field: `Status:Parked=monitoring,Status:Dead=closed`. ' +
-        'An empty value clears the field.',
+        'Assigns texts of a column to values of its field: `Status:Parked=monitoring,Status:Dead=closed`, or to people: ' +
+        '`Owner:jdoe=jane@example.com`. An empty value clears the field.',
     }),
     scales: Type.Array(Type.String({ maxLength: 1000 }), {
       maxItems: 200,
@@ -43,6 +44,13 @@ export const ImportQuery = Strict(
       description:
         'What to do with unknown columns: `skip` them (default for tables), keep them as `attributes`, or `reject` the ' +
         'file (default for NDJSON: the row).',
+    }),
+    unknown_people: OneOf(unknownPeople, {
+      default: 'error',
+      description:
+        'What to do with texts that match nobody in a column for people: an `error` of the row; `leave_empty`, with a ' +
+        'warning, which changes nothing of an existing row; or `create` the people as placeholders, which also requires the ' +
+        'scope `personnel.manage`. `summary.unknown_people` lists them.',
     }),
     preset: OneOf([...presetNames, 'none'], {
       description: 'The tool that wrote the file. By default it is detected from the columns.',
@@ -56,7 +64,16 @@ export const ImportQuery = Strict(
         'adds the cells of every row.',
     }),
     sheet: Line({
-      description: 'The sheet of a workbook to import. Default: the first that is not hidden.',
+      description:
+        'The sheet of a workbook to import. Default: the one named after the resource, such as `Risks`, or else the first ' +
+        'one with its columns.',
+    }),
+    header_row: Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      description:
+        'The line of a table with the names of its columns. By default it is found. Lines above it are skipped; a second ' +
+        'line of names is combined with the first.',
     }),
   }),
 );
@@ -121,6 +138,21 @@ export const ImportSummary = Strict(
     unknown_values: Type.Record(Type.String(), Type.Array(Type.String()), {
       description: 'By column: texts that no value was found for. Assign one with `map_values`.',
     }),
+    unknown_people: Type.Array(
+      Strict({
+        text: Type.String({ description: 'The name, address or ID in the file.' }),
+        columns: Type.Array(Type.String(), { description: 'The columns that contain it.' }),
+        cells: Count,
+        line: Type.Integer({ description: 'The first line with it.' }),
+        result: OneOf(['failed', 'left_empty', 'created']),
+        user_id: Type.Optional(Type.String({ description: 'The placeholder that was created.' })),
+      }),
+      {
+        description:
+          'Each text that matched nobody in a column for people, up to 1,000, and what `unknown_people` did with it. ' +
+          'Assign it to a person with `map_values`.',
+      },
+    ),
     choices: Type.Record(Type.String(), Type.Array(Type.String()), {
       description: 'By column in `values` or `unknown_values`: the values that its field accepts.',
     }),

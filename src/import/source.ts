@@ -8,6 +8,7 @@ import { maxFileCells, type Row } from '../formats/rows.ts';
 import { readXlsx } from '../formats/xlsx.ts';
 import { xlsxType } from '../formats/xlsx-write.ts';
 import { charsetOf, isUtf8 } from '../http/request/body-parsers.ts';
+import type { createLayout } from './layout/layout.ts';
 import type { Source } from './scan.ts';
 
 type FileFormat = 'csv' | 'ndjson' | 'xlsx';
@@ -57,11 +58,18 @@ const isZip = ([first, second, third, fourth]: Uint8Array) =>
 const findFormat = (matches: (format: (typeof formats)[FileFormat]) => boolean) =>
   (Object.keys(formats) as FileFormat[]).find((format) => matches(formats[format]));
 
-/** `charset` is of a CSV file, `sheet` the name of a sheet. */
+type SourceOptions = {
+  /** The encoding of a CSV file. */
+  charset?: string | undefined;
+  /** The name of a sheet. */
+  sheet?: string | undefined;
+  layout?: ReturnType<typeof createLayout>;
+};
+
 export function sourceOf(
   format: FileFormat,
   file: Uint8Array,
-  { charset, sheet }: { charset?: string | undefined; sheet?: string | undefined },
+  { charset, sheet, layout }: SourceOptions,
 ): Source {
   rejectOtherFormat(format, file);
   if (format === 'ndjson' && charset !== undefined && !isUtf8(charset))
@@ -71,10 +79,12 @@ export function sourceOf(
     );
   if (sheet !== undefined && format !== 'xlsx')
     throw invalidParameter('sheet', 'Only a workbook (.xlsx) has sheets. Remove `sheet`.');
+  if (layout?.headerRow !== undefined && format === 'ndjson')
+    throw invalidParameter('header_row', 'Only CSV and XLSX have a header. Remove `header_row`.');
   const read = {
-    csv: () => readCsv(file, charset),
+    csv: () => readCsv(file, charset, layout),
     ndjson: () => readNdjson(file),
-    xlsx: () => readXlsx(file, sheet),
+    xlsx: () => readXlsx(file, sheet, layout),
   }[format];
   return { isTable: format !== 'ndjson', rows: () => boundedRows(read()) };
 }

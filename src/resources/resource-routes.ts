@@ -21,6 +21,7 @@ import type { Change } from '../store/writes/change.ts';
 import { historyList } from './history/queries.ts';
 import { HistoryEntry } from './history/schema.ts';
 import { type Listing, listRoute } from './list-route.ts';
+import { createPlaceholders } from './personnel/import.ts';
 
 /** The description of a kind of resource for its routes. */
 export type ResourceKind<
@@ -187,6 +188,7 @@ export function resourceRoutes<
       tag: kind.tag,
       ...(collectionParams && { params: collectionParams }),
       importable: kind.importable,
+      createPlaceholders,
     });
   }
 

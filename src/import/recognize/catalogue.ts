@@ -7,9 +7,14 @@ import { normalizeName } from './names.ts';
 /** What the cells of a column hold. */
 export type Column =
   | { is: 'field'; field: string; property: Property; read?(cell: unknown): unknown }
-  | { is: 'reference'; field: string; kind: ReferenceKind; isList: boolean }
+  | { is: 'reference'; field: string; kind: ReferenceKind; isList: boolean; read?(cell: unknown): unknown }
   /** A name that can stand beside or instead of the fields with the id. */
-  | { is: 'name'; field: string; targets: readonly { field: string; kind: ReferenceKind }[] }
+  | {
+      is: 'name';
+      field: string;
+      targets: readonly { field: string; kind: ReferenceKind }[];
+      read?(cell: unknown): unknown;
+    }
   /** One of several columns that are joined into a field, such as first and last name. */
   | { is: 'part'; field: string; position: number }
   | { is: 'attribute'; field: string; name: string }

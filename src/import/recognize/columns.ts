@@ -2,9 +2,10 @@ import { attributesLimit } from '../../core/schemas.ts';
 import { joinWords, nearest, shortened } from '../../core/text.ts';
 import { isFilled, type Row } from '../../formats/rows.ts';
 import type { Importable } from '../importable.ts';
+import { assignPeople } from '../references/people.ts';
 import { attributeColumn, type Column, ignored, type Known, knownColumns } from './catalogue.ts';
 import { createEvidence, type TableColumn } from './evidence.ts';
-import { invalidColumns, noHeader, rejectSecondHeader, resolveCollisions, useHeading } from './header.ts';
+import { invalidColumns, noHeader, resolveCollisions, useHeading } from './header.ts';
 import { nameForms, normalizeColumnName, normalizeName } from './names.ts';
 import {
   createValueMapCheck,
@@ -83,8 +84,8 @@ export function createColumns(importable: Importable, recognition: Recognition) 
   }
 
   function bindReader(entry: TableColumn): void {
+    if (!hasValues(entry) || entry.column.read) return;
     const { column, name, hints } = entry;
-    if (column.is !== 'field' || column.read) return;
     const assigned = new Map(
       statedFor(map_values, name, column.field).flatMap((texts) =>
         [...texts].map(([text, { value }]) => [text, value] as const),
@@ -98,6 +99,11 @@ export function createColumns(importable: Importable, recognition: Recognition) 
       if (value === undefined && unknown.size < maxRecordedTexts) unknownValues.set(name, unknown.add(text));
       if (value !== undefined && known.size < maxRecordedTexts) values.set(name, known.set(text, value));
     };
+    if (column.is !== 'field') {
+      if (assigned.size > 0)
+        entry.column = { ...column, read: (cell) => assignPeople(cell, assigned, record) };
+      return;
+    }
     const accepted = choicesOf(column.property);
     if (accepted) choices.set(name, accepted);
     const { values: words = {}, interpret = {} } = importable;
@@ -115,7 +121,6 @@ export function createColumns(importable: Importable, recognition: Recognition) 
   let table: TableColumn[] = [];
   let evidence: ReturnType<typeof createEvidence> | undefined;
   let valueMapCheck: ReturnType<typeof createValueMapCheck> | undefined;
-  let isFirstRow = true;
   const skipped = createSkippedCells();
   let hasInvertedNames = false;
 
@@ -209,7 +214,7 @@ export function createColumns(importable: Importable, recognition: Recognition) 
         errors.push({ code: 'missing_column', detail });
       }
       if (errors.length > 0) throw invalidColumns(names, found, errors);
-      rejectUnknownColumns('map_values', map_values, table, ({ column }) => column.is === 'field');
+      rejectUnknownColumns('map_values', map_values, table, hasValues);
       rejectUnknownColumns('scales', scales, table, isRating);
       table.forEach(bindReader);
       evidence = createEvidence(importable, table);
@@ -218,8 +223,6 @@ export function createColumns(importable: Importable, recognition: Recognition) 
     },
 
     observe({ cells, line }: Row): void {
-      if (isFirstRow) rejectSecondHeader(importable, table, cells, line, match);
-      isFirstRow = false;
       evidence?.observe(cells, line);
       valueMapCheck?.observe(cells);
       skipped.observe(cells, line);
@@ -236,6 +239,8 @@ export function createColumns(importable: Importable, recognition: Recognition) 
       }
     },
 
+    /** Counts the cells of a row that is no data. */
+    skipRow: ({ line, cells }: Row, reason: string) => skipped.addRow(line, cells, reason),
     skippedCells: skipped.all,
     /** The column of a field, to explain its errors. */
     describe(field: string) {
@@ -273,6 +278,12 @@ export function createColumns(importable: Importable, recognition: Recognition) 
 }
 
 const noField = 'No field has this name.';
+
+/** Whether texts of a column can be assigned to values, or to people. */
+const hasValues = (entry: TableColumn): entry is TableColumn & { column: ValueColumn } =>
+  ['field', 'reference', 'name'].includes(entry.column.is);
+
+type ValueColumn = Extract<Column, { is: 'field' | 'reference' | 'name' }>;
 
 const isRating = ({ column }: TableColumn) =>
   column.is === 'field' && ratingsOf(column.property) !== undefined;

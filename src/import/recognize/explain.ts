@@ -1,5 +1,6 @@
 import { joinWords, shortened } from '../../core/text.ts';
 import type { FileScan } from '../scan.ts';
+import type { ImportSummary } from '../schema.ts';
 import { targetOf } from './catalogue.ts';
 import { presetLabel } from './presets.ts';
 import type { SkippedCells } from './skipped.ts';
@@ -8,13 +9,24 @@ import type { SkippedCells } from './skipped.ts';
 const maxNamed = 10;
 
 /** The part of the summary that reports how the columns and values of a file were understood. */
-export function explainRecognition({ columns, sheet }: FileScan) {
+export function explainRecognition(
+  { columns, sheet }: FileScan,
+  people: ImportSummary['unknown_people'],
+  /** The texts that say that there is nobody, by column. */
+  nobody: Readonly<Record<string, readonly string[]>>,
+) {
   const recognized = [...columns.recognized].map(([name, column]) => [shortened(name), column] as const);
   const used = recognized.filter(([, { is }]) => is !== 'ignored');
   const preset = columns.preset() ?? null;
   const order = columns.dateOrder() ?? null;
   const unknown = [...columns.unknown].map(([name, hint]) => [shortened(name), hint] as const);
-  const values = [...columns.values].map(
+  const allValues = new Map([...columns.values].map(([name, texts]) => [name, new Map(texts)]));
+  for (const [name, texts] of Object.entries(nobody)) {
+    const ofColumn = allValues.get(name) ?? new Map<string, unknown>();
+    for (const text of texts) ofColumn.set(text, null);
+    allValues.set(name, ofColumn);
+  }
+  const values = [...allValues].map(
     ([name, texts]) =>
       [shortened(name), new Map([...texts].map(([text, value]) => [text, String(value)]))] as const,
   );
@@ -24,6 +36,7 @@ export function explainRecognition({ columns, sheet }: FileScan) {
   ]);
   const hasValues = (name: string) => columns.values.has(name) || columns.unknownValues.has(name);
   const skipped = columns.skippedCells();
+  const unnamed = skipped.filter(({ column }) => column === null);
   const heading = used.find(([, { is }]) => is === 'heading');
   const sentences = [
     preset && `Looks like an export of ${presetLabel(preset)}.`,
@@ -33,9 +46,11 @@ export function explainRecognition({ columns, sheet }: FileScan) {
     order && `Dates are ${order === 'dmy' ? 'day/month/year' : 'month/day/year'}.`,
     columns.hasInvertedNames() && 'Names are “Last, First”.',
     ...values.map(([name, texts]) => describeValues(name, texts)),
+    ...describePeople(people),
     ...unknownValues.map(([name, texts]) => `Unknown in “${name}”: ${quoted(texts)}.`),
     unknown.length > 0 && `Skipped ${quoted(unknown.map(([name]) => name))}.`,
-    ...skipped.filter(({ column }) => column === null).map(describeSkipped),
+    ...unnamed.slice(0, maxNamed).map(describeSkipped),
+    unnamed.length > maxNamed && `Skipped ${unnamed.length - maxNamed} more lines or columns.`,
   ];
   return {
     columns: Object.fromEntries(used.map(([name, column]) => [name, targetOf(column)])),
@@ -43,6 +58,7 @@ export function explainRecognition({ columns, sheet }: FileScan) {
     skipped_cells: skipped,
     unknown_columns: Object.fromEntries(unknown),
     values: Object.fromEntries(values.map(([name, texts]) => [name, Object.fromEntries(texts)])),
+    unknown_people: [...people],
     unknown_values: Object.fromEntries(unknownValues),
     choices: Object.fromEntries(
       [...columns.choices].filter(([name]) => hasValues(name)).map(([name, all]) => [shortened(name), all]),
@@ -59,6 +75,17 @@ const quoted = (names: readonly string[]) =>
     ...names.slice(0, maxNamed).map((name) => `“${shortened(name)}”`),
     ...(names.length > maxNamed ? [`${names.length - maxNamed} more`] : []),
   ]);
+
+const outcomes = {
+  failed: 'Not found',
+  left_empty: 'Left out, because nobody was found',
+  created: 'Created as placeholders',
+};
+
+const describePeople = (people: ImportSummary['unknown_people']) =>
+  [...Map.groupBy(people, ({ result }) => result)].map(
+    ([result, some]) => `${outcomes[result]}: ${quoted(some.map(({ text }) => text))}.`,
+  );
 
 /** A line above the header, or a column without a name. */
 const describeSkipped = ({ position, line, cells, reason }: SkippedCells) =>

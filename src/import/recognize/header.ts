@@ -1,10 +1,8 @@
-import { type FieldError, fieldError, invalidBody, Problem } from '../../core/errors.ts';
+import { type FieldError, fieldError, Problem } from '../../core/errors.ts';
 import { limits } from '../../core/schemas.ts';
-import { fold, joinWords, shortened } from '../../core/text.ts';
-import { isFilled } from '../../formats/rows.ts';
+import { joinWords, shortened } from '../../core/text.ts';
 import type { Importable } from '../importable.ts';
 import { type Column, type Known, targetOf } from './catalogue.ts';
-import type { TableColumn } from './evidence.ts';
 import { normalizeName } from './names.ts';
 
 /** Keeps the better of two columns for one field. Two columns that `map` assigns to one field are an error. */
@@ -71,38 +69,6 @@ export function headingOf(text: unknown): { title?: string; description?: string
   if (title.length <= limits.name_characters) return { title, description: title === text ? null : text };
   const cut = title.slice(0, limits.name_characters - 1).toWellFormed();
   return { title: `${cut.slice(0, cut.lastIndexOf(' ') + 1 || undefined).trim()}…`, description: text };
-}
-
-/**
- * Rejects a table whose first row is a second line of the header, as in a sheet with merged cells: its cells name other
- * columns than the cells above them, and so does the cell of each required field. A repeated header is rejected too.
- */
-export function rejectSecondHeader(
-  { input }: Importable,
-  table: readonly TableColumn[],
-  cells: readonly unknown[],
-  line: number,
-  match: (name: string) => Known | undefined,
-): void {
-  const filled = table.flatMap(({ name, column }, i) => {
-    const text = isFilled(cells[i]) ? String(cells[i]).trim() : '';
-    const known = text === '' ? undefined : match(text)?.column;
-    const isRequired = (input.required as string[]).includes(column.field);
-    return text === '' ? [] : [{ text, name, column, known, isRequired }];
-  });
-  const named = filled.filter(({ known }) => known);
-  const isRepeated = filled.every(({ text, name }) => fold(text) === fold(name));
-  const isContinued =
-    2 * named.length >= filled.length &&
-    named.some(({ known, column }) => known && targetOf(known) !== targetOf(column)) &&
-    filled.some(({ isRequired }) => isRequired) &&
-    filled.every(({ isRequired, known }) => known || !isRequired);
-  if (named.length < 2 || !(isRepeated || isContinued)) return;
-  const detail =
-    `Line ${line} looks like ${isRepeated ? 'the header again' : 'a second line of the header'}: ` +
-    `${joinWords(named.slice(0, 5).map(({ text }) => `“${shortened(text)}”`))} are names of columns. ` +
-    'Put the name of each column on one line, in cells that are not merged.';
-  throw invalidBody([{ code: 'second_header', detail }]);
 }
 
 /** The number of columns an error names, and the number of errors its detail repeats. */

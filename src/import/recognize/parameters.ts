@@ -1,6 +1,7 @@
 import { invalidParameter, Problem } from '../../core/errors.ts';
 import { fold, joinWords, nearest, shortened } from '../../core/text.ts';
 import { isFilled } from '../../formats/rows.ts';
+import { peopleIn } from '../references/people.ts';
 import type { ImportQuery } from '../schema.ts';
 import type { DateOrder } from './dates.ts';
 import type { TableColumn } from './evidence.ts';
@@ -18,6 +19,7 @@ export type Recognition = {
   preset?: PresetName | 'none' | undefined;
   unknown_columns?: 'skip' | 'attributes' | 'reject' | undefined;
   date_order?: DateOrder | undefined;
+  header_row?: number | undefined;
   /** The time zone of the organization. */
   time_zone: string;
 };
@@ -26,7 +28,7 @@ type Stated = { [Parameter in keyof ImportQuery]: ImportQuery[Parameter] | undef
 
 /** Parses what a request states about the columns and values of its file. */
 export const readRecognition = (
-  { map = [], map_values = [], scales = [], unknown_columns, preset, date_order }: Stated,
+  { map = [], map_values = [], scales = [], unknown_columns, preset, date_order, header_row }: Stated,
   time_zone: string,
 ): Recognition => ({
   map: readMap(map),
@@ -35,6 +37,7 @@ export const readRecognition = (
   unknown_columns,
   preset,
   date_order,
+  header_row,
   time_zone,
 });
 
@@ -92,7 +95,7 @@ export function rejectUnknownColumns(
   for (const [key, { column }] of all) {
     if (table.some((entry) => isNamed(entry, key) && applies(entry))) continue;
     const exists = table.some((entry) => isNamed(entry, key));
-    const kind = parameter === 'scales' ? 'ratings' : 'values to choose from';
+    const kind = parameter === 'scales' ? 'ratings' : 'values or people to choose from';
     const why = exists ? `which has no ${kind}` : 'which is not in the file';
     const names = table.filter((entry) => entry.name !== '' && applies(entry)).map(({ name }) => name);
     throw unknownName(parameter, `names the column “${shortened(column)}”, ${why}`, column, names, 'columns');
@@ -114,6 +117,8 @@ export function createValueMapCheck(all: ByColumn<ValueMap>, table: readonly Tab
           if (!isFilled(cells[i])) continue;
           const text = String(cells[i]).trim();
           unused.delete(normalizeWord(text));
+          if (table[i]?.column.is !== 'field')
+            for (const person of peopleIn(text)) unused.delete(normalizeWord(person));
           if (texts.size < maxNamed) texts.add(text);
         }
       }

@@ -19,6 +19,8 @@ export function whyNotStored({ is, field }: Column): string | undefined {
 /** Counts the cells that an import does not store, so that nothing of a file disappears without a line in the result. */
 export function createSkippedCells() {
   const titles: SkippedCells[] = [];
+  const rows: SkippedCells[] = [];
+  let moreRows: SkippedCells | undefined;
   const members = new Map<string, SkippedCells>();
   let more: SkippedCells | undefined;
   let table: readonly TableColumn[] = [];
@@ -34,6 +36,21 @@ export function createSkippedCells() {
         const reason = `This line is above the header: “${shortened(texts.join(' '))}”.`;
         titles.push({ column: null, line, cells: texts.length, reason });
       }
+    },
+
+    /** Counts the cells of a row that is no data. */
+    addRow(line: number, cells: readonly unknown[], reason: string): void {
+      const texts = cells.filter(isFilled);
+      const shown = `${reason} “${shortened(texts.join(' '))}”`;
+      if (rows.length < maxEntries) rows.push({ column: null, line, cells: texts.length, reason: shown });
+      else if (moreRows) moreRows.cells += texts.length;
+      else
+        moreRows = {
+          column: null,
+          line,
+          cells: texts.length,
+          reason: 'These are yet other lines without data.',
+        };
     },
 
     observe(cells: readonly unknown[], line: number): void {
@@ -63,7 +80,8 @@ export function createSkippedCells() {
         if (reason === undefined || cells === 0) return [];
         return [{ column: name === '' ? null : shortened(name), position: i + 1, line, cells, reason }];
       });
-      return [...titles, ...columns, ...members.values(), ...(more ? [more] : [])];
+      const others = [moreRows, more].flatMap((one) => one ?? []);
+      return [...titles, ...rows, ...columns, ...members.values(), ...others];
     },
   };
 }

@@ -6,6 +6,7 @@ import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { ReferenceKind } from '../importable.ts';
 import { inReadingOrder } from '../recognize/evidence.ts';
+import { peopleIn } from './people.ts';
 
 /** Finds the resources that texts refer to. People are also found in other notations of their names, and in lists. */
 export async function findMatches(
@@ -21,13 +22,6 @@ export async function findMatches(
   for (const [part, found] of await matchPeople(db, parts, scope)) matches.set(part, found);
   return matches;
 }
-
-/** The people in `Ada Lovelace, Grace Hopper`. `Lovelace, Ada` is looked up as a whole before. */
-export const peopleIn = (text: string) =>
-  text
-    .split(/[;,/&\n]/)
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
 
 /** Finds people by the whole text; if there are none, in other notations of names. */
 async function matchPeople(

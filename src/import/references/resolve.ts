@@ -1,15 +1,27 @@
 import type { Kysely } from 'kysely';
-import { type FieldError, fieldError } from '../../core/errors.ts';
+import { type FieldError, fieldError, Problem } from '../../core/errors.ts';
 import { fold, joinWords, shortened } from '../../core/text.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Importable, ReferenceKind } from '../importable.ts';
 import type { ParsedRow, Reference } from '../parse-rows.ts';
-import { findMatches, type Match, type Matches, peopleIn } from './match.ts';
+import { findMatches, type Match, type Matches } from './match.ts';
+import {
+  isNobody,
+  type PeoplePolicy,
+  peopleIn,
+  placeholderOf,
+  separatePeople,
+  type UnknownPerson,
+} from './people.ts';
 
 /** A row whose references are replaced by ids in `values`, or reported in `errors`. */
 export type Resolved = ParsedRow & {
   /** The folded names, ids or emails of rows in the same file that must be imported first. */
   waitsFor?: string[];
+  /** The texts that matched nobody before the import. */
+  unknownPeople?: UnknownPerson[];
+  /** The texts that say that there is nobody, such as `TBD`. */
+  nobody?: { field: string; text: string }[];
 };
 
 /** The other rows of the file. */
@@ -20,15 +32,25 @@ type OtherRows = {
   newIds: ReadonlyMap<string, string>;
 };
 
+/** How people are found, and what happens to texts that match nobody. */
+export type PeopleLookup = {
+  seesPeople: boolean;
+  policy: PeoplePolicy;
+  /** Whether this import created the person as a placeholder. */
+  isPlaceholder(user_id: string): boolean;
+  /** Creates a placeholder for each text that has none. Returns an id or a problem for each text. */
+  createPlaceholders(texts: readonly string[]): Promise<Map<string, string | Problem>>;
+};
+
 /** Resolves the references of all rows together. Does not modify the rows, because a transaction can be retried. */
 export async function resolveReferences(
   db: Kysely<Tables>,
   importable: Importable,
   rows: readonly ParsedRow[],
   otherRows: OtherRows,
-  seesPeople: boolean,
+  people: PeopleLookup,
 ): Promise<Resolved[]> {
-  const scope = { project_id: importable.project?.id, seesPeople };
+  const scope = { project_id: importable.project?.id, seesPeople: people.seesPeople };
   const texts = new Map<ReferenceKind, Set<string>>();
   for (const { references } of rows) {
     for (const reference of references) {
@@ -49,15 +71,31 @@ export async function resolveReferences(
       if (id !== undefined) found.set(text, [{ id, label: '' }]);
     }
   }
-  return rows.map((row) => resolve(row, importable, matches, otherRows, seesPeople));
+  const problems = new Map<string, Problem>();
+  const resolveRow = (row: ParsedRow) => resolve(row, importable, { matches, problems }, otherRows, people);
+  const resolved = rows.map(resolveRow);
+  if (people.policy !== 'create') return resolved;
+  const isOfPlaceholders = ({ errors, waitsFor, unknownPeople }: Resolved) =>
+    errors.length === 0 && !waitsFor && unknownPeople?.some(({ user_id }) => !user_id);
+  const unknown = resolved.flatMap((row) => (isOfPlaceholders(row) ? (row.unknownPeople ?? []) : []));
+  const needed = unknown.flatMap(({ text, user_id }) => (user_id ? [] : [text]));
+  if (needed.length === 0) return resolved;
+  for (const [text, created] of await people.createPlaceholders([...new Set(needed)])) {
+    if (created instanceof Problem) problems.set(text, created);
+    else matches.get('person')?.set(text, [{ id: created, label: text }]);
+  }
+  return rows.map((row, i) => (resolved[i]?.unknownPeople ? resolveRow(row) : (resolved[i] as Resolved)));
 }
+
+/** What was found for the texts of all rows, and why no placeholder could be created for some. */
+type Found = { matches: Map<ReferenceKind, Matches>; problems: ReadonlyMap<string, Problem> };
 
 function resolve(
   row: ParsedRow,
   { what }: Importable,
-  matches: Map<ReferenceKind, Matches>,
+  { matches, problems }: Found,
   otherRows: OtherRows,
-  seesPeople: boolean,
+  { policy, seesPeople, isPlaceholder }: PeopleLookup,
 ): Resolved {
   if (row.references.length === 0) return row;
   const resolved: Resolved = {
@@ -68,43 +106,80 @@ function resolve(
   };
   const { values, errors, warnings } = resolved;
   const labels = new Map<string, string>();
+  const leftEmpty = new Set<Reference>();
 
   const matchesOf = ({ targets }: Reference, text: string) =>
     targets.flatMap(({ field, kind }) =>
       (matches.get(kind)?.get(text) ?? []).map((match) => ({ ...match, field, kind })),
     );
 
-  /** The people that a cell lists, if nothing is found for the cell as a whole. */
+  /** The key by which a row of the file that is not imported yet has this person or resource. */
+  const pendingKey = ({ targets }: Reference, text: string): string | undefined => {
+    if (!targets.some(({ kind }) => kind === what)) return undefined;
+    const { name, email } = what === 'person' ? placeholderOf(text) : { name: text };
+    return [text, name, email ?? ''].find((key) => key !== '' && otherRows.isPending(key));
+  };
+
+  const isKnown = (reference: Reference, text: string) =>
+    matchesOf(reference, text).length > 0 || pendingKey(reference, text) !== undefined;
+
+  /** The people that a cell lists, if nothing is found for the cell as a whole; without the words for nobody. */
   const textsIn = (reference: Reference, text: string): string[] => {
-    const isOfPeople = reference.targets.some(({ kind }) => kind === 'person');
-    return isOfPeople && matchesOf(reference, text).length === 0 && !otherRows.isPending(text)
-      ? peopleIn(text)
-      : [text];
+    const { field, targets, isTable } = reference;
+    if (!targets.some(({ kind }) => kind === 'person') || isKnown(reference, text)) return [text];
+    const parts = peopleIn(text);
+    const isList = parts.some((part) => isKnown(reference, part));
+    const isSomebody = (part: string) => !isTable || isKnown(reference, part) || !isNobody(part);
+    const all = isTable && isNobody(text) ? [text] : isList ? parts : separatePeople(text);
+    const nobody = all.filter((part) => !isSomebody(part)).map((text) => ({ field, text }));
+    if (nobody.length > 0) resolved.nobody = [...(resolved.nobody ?? []), ...nobody];
+    return all.filter(isSomebody);
+  };
+
+  const addUnknown = (person: UnknownPerson) => {
+    resolved.unknownPeople = [...(resolved.unknownPeople ?? []), person];
+  };
+
+  /** Handles a text that matches nothing. `shown` is what an error names: the text, or the cell that contains it. */
+  const rejectUnknown = (reference: Reference, text: string, shown: string) => {
+    const { field, targets } = reference;
+    const isOfPeople = targets.some(({ kind }) => kind === 'person');
+    const problem = problems.get(text);
+    if (isOfPeople) addUnknown({ field, text });
+    if (!isOfPeople || policy === 'error') errors.push(unmatched(field, shown, targets, seesPeople));
+    else if (problem) errors.push(notCreated(field, text, problem));
+    else if (policy === 'leave_empty') {
+      warnings.push(notFound(field, text));
+      leftEmpty.add(reference);
+    }
   };
 
   /** The only match of a text. Otherwise adds an error, or waits for a pending row. */
-  const findOnly = (reference: Reference, text: string, isRequired: boolean) => {
-    const { field, targets } = reference;
+  const findOnly = (reference: Reference, text: string, isRequired: boolean, shown = text) => {
+    const { field } = reference;
     const found = matchesOf(reference, text);
     const [only] = found;
-    const isOwnKind = targets.some(({ kind }) => kind === what);
-    if (isOwnKind && (!only || isByName(only, text)) && otherRows.isPending(text))
-      resolved.waitsFor = [...(resolved.waitsFor ?? []), fold(text)];
+    const pending = !only || isByName(only, text) ? pendingKey(reference, text) : undefined;
+    if (pending !== undefined) resolved.waitsFor = [...(resolved.waitsFor ?? []), fold(pending)];
     else if (only && found.length === 1) {
       if (only.unused) warnings.push(notUsed(field, only.unused, `This is read as ${only.label}`));
+      if (only.kind === 'person' && isPlaceholder(only.id)) addUnknown({ field, text, user_id: only.id });
       return only;
     } else if (only) errors.push(ambiguous(field, text, found, seesPeople));
-    else if (isRequired) errors.push(unmatched(field, text, targets, seesPeople));
+    else if (isRequired) rejectUnknown(reference, text, shown);
     return undefined;
   };
 
   /** The only match of a text for a field that holds one. Of several people in a cell, the first. */
   const findFirst = (reference: Reference, text: string, isRequired: boolean) => {
-    const [first = text, ...others] = textsIn(reference, text);
-    // An error about a cell that lists nobody names all of it.
-    const isListed = others.length > 0 && matchesOf(reference, first).length > 0;
-    const found = findOnly(reference, isListed ? first : text, isRequired);
-    if (found && isListed)
+    const people = textsIn(reference, text);
+    const known = policy === 'leave_empty' ? people.find((one) => isKnown(reference, one)) : undefined;
+    const first = known ?? people[0];
+    if (first === undefined) return undefined;
+    // An error about a cell whose first person is unknown names all of the cell.
+    const found = findOnly(reference, first, isRequired, isKnown(reference, first) ? first : text);
+    const others = people.filter((one) => one !== first);
+    if (found && others.length > 0)
       warnings.push(notUsed(reference.field, others.join(', '), `This holds one person, ${found.label}`));
     return found;
   };
@@ -122,9 +197,10 @@ function resolve(
     // The ids of another service are useless here, but the names beside them are not.
     if (hasName && texts[0] !== undefined && !found[0] && errors.length === row.errors.length)
       warnings.push(notUsed(field, texts[0], 'Nothing here has this ID, so the name is used'));
+    // A text that was left out changes nothing of an existing row.
     values[field] = isList
       ? [...new Set(found.map((match) => match?.id).filter((id) => id))]
-      : (found[0]?.id ?? null);
+      : (found[0]?.id ?? (leftEmpty.has(reference) ? undefined : null));
     if (found[0]) labels.set(field, found[0].label);
   }
   for (const reference of byName) {
@@ -138,7 +214,8 @@ function resolve(
         errors.push(contradiction(reference.field, byIdTarget.field, label, name));
     } else {
       const found = findFirst(reference, name, true);
-      for (const { field } of reference.targets) values[field] = field === found?.field ? found.id : null;
+      const none = leftEmpty.has(reference) ? undefined : null;
+      for (const { field } of reference.targets) values[field] = field === found?.field ? found.id : none;
     }
   }
   return resolved;
@@ -150,6 +227,16 @@ const isByName = (match: Match | undefined, text: string) =>
 
 const notUsed = (field: string, unused: string, why: string): FieldError =>
   fieldError(field, 'not_used', `${why}. “${shortened(unused.trim())}” was not used.`);
+
+const notFound = (field: string, text: string): FieldError =>
+  fieldError(field, 'unknown_person', `No person matches “${shortened(text)}”, so this was left out.`);
+
+const notCreated = (field: string, text: string, { errors, message }: Problem): FieldError =>
+  fieldError(
+    field,
+    'unknown_reference',
+    `No person matches “${shortened(text)}”, and none can be created: ${errors?.[0]?.detail ?? message}`,
+  );
 
 const contradiction = (field: string, idField: string, label: string, name: string): FieldError =>
   fieldError(
@@ -169,7 +256,10 @@ const lookupHints = (seesPeople: boolean): Record<ReferenceKind, string> => ({
 function unmatched(field: string, text: string, targets: Reference['targets'], seesPeople: boolean) {
   const kinds = targets.map(({ kind }) => kind);
   const hints = kinds.map((kind) => `the ${kind}’s ${lookupHints(seesPeople)[kind]}`);
-  const detail = `No ${kinds.join(' or ')} matches “${shortened(text)}”. Use ${hints.join('; or ')}.`;
+  const others = kinds.includes('person')
+    ? ' `unknown_people` can leave out or create people who are not found.'
+    : '';
+  const detail = `No ${kinds.join(' or ')} matches “${shortened(text)}”. Use ${hints.join('; or ')}.${others}`;
   return fieldError(field, 'unknown_reference', detail);
 }
 

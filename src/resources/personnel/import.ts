@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
+import { invalidBody } from '../../core/errors.ts';
 import { lowerAscii } from '../../core/text.ts';
+import { checkOf } from '../../http/request/validation.ts';
 import type { Importable } from '../../import/importable.ts';
+import type { CreatePlaceholders } from '../../import/references/people.ts';
 import { createPeople, personnelList, updatePerson } from './queries.ts';
 import { type Person, PersonInput, PersonPatch } from './schema.ts';
 
@@ -61,3 +64,16 @@ export const peopleImport = (moment: Moment): Importable<Person, typeof PersonIn
   create: createPeople,
   update: updatePerson,
 });
+
+/** Compiled when it is first needed. */
+let personErrors: ReturnType<typeof checkOf> | undefined;
+
+/** Creates people whom a file names and who are not on the roster, so that what they are responsible for can be imported. */
+export const createPlaceholders: CreatePlaceholders = async (db, people, change) => {
+  personErrors ??= checkOf(PersonInput);
+  const inputs = people.map((person) => ({ ...person, kind: 'placeholder' as const }));
+  const errors = inputs.map((input) => personErrors?.(input) ?? []);
+  const valid = inputs.filter((_, i) => errors[i]?.length === 0);
+  const created = await createPeople(db, valid, change);
+  return inputs.map((input, i) => created[valid.indexOf(input)] ?? invalidBody(errors[i] ?? []));
+};

@@ -13,6 +13,7 @@ import type { Filters } from '../../lists/query.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import type { Listing, ParsedQuery } from '../list-route.ts';
+import { createPlaceholders } from '../personnel/import.ts';
 import { lockProjectFirst } from '../projects/lock.ts';
 import { getProject, getProjectForWriting } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
@@ -135,6 +136,7 @@ export function projectItemRoutes<
       if (create_projects && actor.project_ids !== null) throw keyLimited('It cannot create projects.');
       return importAcrossProjects(await importable(database.db), moment, create_projects);
     },
+    createPlaceholders,
   });
 
   bulkRoute(app, { ref, patch: kind.patch, writes: writes as never });

@@ -1,0 +1,33 @@
+import { fold } from '../../core/text.ts';
+import type { TableRow } from '../../formats/rows.ts';
+import type { Importable } from '../importable.ts';
+
+/** The words in the names of sheets, English and German. */
+const sheetNames: Record<Importable['what'], RegExp> = {
+  person:
+    /\b(personnel|people|persons?|staff|employees?|users?|members?|roster|mitarbeiter|personal|personen)/,
+  group: /\b(groups?|teams?|gruppen?|abteilung)/,
+  project: /\b(projects?|programme|portfolio|projekte?)/,
+  risk: /\b(risks?|risiko|risiken|chancen)/,
+  issue: /\b(issues?|problems?|probleme?|storung|offene punkte|lop)/,
+  task: /\b(tasks?|actions?|to ?dos?|aufgaben?|massnahmen?|work items?)/,
+};
+
+/** Fewer known columns are a coincidence. */
+const minColumns = 2;
+
+/**
+ * Chooses the sheet of a workbook: the first one that is named after the resource, as in a RAID log; or else the first one
+ * with a table that has at least half as many known columns as the best one. Otherwise the first sheet.
+ */
+export const createSheetChoice =
+  (what: Importable['what'], countColumns: (rows: readonly TableRow[]) => number) =>
+  (sheets: readonly { name: string; rows: readonly TableRow[] }[]): number => {
+    const scores = sheets.map(({ rows }) => (rows.length === 0 ? 0 : countColumns(rows)));
+    const best = Math.max(...scores);
+    if (best < minColumns) return 0;
+    const isNamed = ({ name }: { name: string }, i: number) =>
+      (scores[i] ?? 0) >= minColumns && sheetNames[what].test(fold(name));
+    const named = sheets.findIndex(isNamed);
+    return named === -1 ? scores.findIndex((score) => score >= minColumns && 2 * score >= best) : named;
+  };

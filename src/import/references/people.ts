@@ -1,0 +1,87 @@
+import type { Transaction } from 'kysely';
+import type { Problem } from '../../core/errors.ts';
+import { fold } from '../../core/text.ts';
+import type { Tables } from '../../store/tables.ts';
+import type { Change } from '../../store/writes/change.ts';
+import type { Created } from '../../store/writes/create-many.ts';
+import { inReadingOrder } from '../recognize/evidence.ts';
+import { normalizeWord } from '../recognize/values.ts';
+
+export const unknownPeople = ['error', 'leave_empty', 'create'] as const;
+
+/** What an import does with a text that matches nobody in a column for people. */
+export type PeoplePolicy = (typeof unknownPeople)[number];
+
+/** Creates people who are known by name only. Returns a problem for each one that cannot be created. */
+export type CreatePlaceholders = (
+  db: Transaction<Tables>,
+  people: readonly { name: string; email?: string }[],
+  change: Change,
+) => Promise<(Created | Problem)[]>;
+
+/** A text in a column for people that matched nobody before the import, and the placeholder that was created for it. */
+export type UnknownPerson = { field: string; text: string; user_id?: string };
+
+/** The words of other tools for nobody. Only punctuation, such as a dash, means nobody too. */
+const nobody = new Set(
+  [
+    'tbd, tba, tbc, to be defined, to be decided, to be determined, to be confirmed, to be assigned',
+    'n a, na, none, null, nil, nobody, no one, noone, not assigned, unassigned, not set, not applicable, blank, empty',
+    'no manager, no owner, no assignee, no lead, vacant',
+    'niemand, keiner, keine, nicht zugewiesen, nicht zugeordnet, offen, k a, kein, ohne, entfallt, vakant',
+  ].flatMap((line) => line.split(', ')),
+);
+
+/** Whether a text such as `TBD`, `n/a` or `-` says that there is nobody. */
+export const isNobody = (text: string) => nobody.has(normalizeWord(text)) || !/[\p{L}\p{N}]/u.test(text);
+
+/** The people in `Ada Lovelace, Grace Hopper`. `Lovelace, Ada` is looked up as a whole before. */
+export const peopleIn = (text: string) =>
+  text
+    .split(/[;,/&\n]/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+/** Replaces the texts of a cell that the request assigns to people: the whole cell, or the people that it lists. */
+export function assignPeople(
+  cell: unknown,
+  assigned: ReadonlyMap<string, string>,
+  record: (text: string, person: string) => void,
+): unknown {
+  if (cell === '' || cell === undefined || cell === null) return cell;
+  const text = String(cell).trim();
+  const isWhole = assigned.has(normalizeWord(text));
+  const parts = isWhole ? [text] : peopleIn(text);
+  if (!parts.some((part) => assigned.has(normalizeWord(part)))) return cell;
+  const people = parts.map((part) => {
+    const person = assigned.get(normalizeWord(part));
+    if (person !== undefined) record(part, person);
+    return person ?? part;
+  });
+  return people.filter((person) => person !== '').join('; ');
+}
+
+/**
+ * The people in a text that matches nobody as a whole. A comma is between two people only if both have a first and a last
+ * name: `Lovelace, Ada` is one person.
+ */
+export function separatePeople(text: string): string[] {
+  const parts = peopleIn(text);
+  const isOneName =
+    parts.length === 2 && !/[;/&\n]/.test(text) && parts.some((part) => !/\S\s+\S/.test(part));
+  return isOneName || parts.length === 0 ? [text.trim()] : parts;
+}
+
+/** The name and the email address in `Lovelace, Ada`, `Ada Lovelace <ada@example.com>` or `ada@example.com`. */
+export function placeholderOf(text: string): { name: string; email?: string } {
+  const [, email] = /<([^<>\s]+@[^<>\s]+)>/.exec(text) ?? /^([^<>\s]+@[^<>\s]+\.[^<>\s]+)$/.exec(text) ?? [];
+  const [, bare = ''] = /^([^<([]*)/.exec(text) ?? [];
+  const name = inReadingOrder(bare.trim() || email || text);
+  return { name, ...(email && { email }) };
+}
+
+/** Texts for the same placeholder have the same key. */
+export const placeholderKey = (text: string) => {
+  const { name, email } = placeholderOf(text);
+  return fold(email ?? name);
+};
