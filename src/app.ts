@@ -52,6 +52,7 @@ import { handoverRoutes } from './resources/handover/routes.ts';
 import { invitationRoutes } from './resources/invitations/routes.ts';
 import { issueRoutes } from './resources/issues/routes.ts';
 import { keyRoutes } from './resources/keys/routes.ts';
+import { mappingRoutes } from './resources/mappings/routes.ts';
 import { meRoutes } from './resources/me/routes.ts';
 import { organizationRoutes } from './resources/organization/routes.ts';
 import { personnelRoutes } from './resources/personnel/routes.ts';
@@ -126,6 +127,7 @@ const resources = [
   viewRoutes,
   categoryRoutes,
   organizationRoutes,
+  mappingRoutes,
   accessRoutes,
   keyRoutes,
   sessionRoutes,

@@ -161,6 +161,8 @@ program
     collect,
     [],
   )
+  .option('--set <field:value>', 'a value for a field that a row has no value for; repeatable', collect, [])
+  .option('--mapping <name>', 'a saved mapping, whose parameters are added')
   .addOption(
     new Option('--unknown-columns <policy>', 'what to do with unknown columns (default: skip)').choices([
       'skip',

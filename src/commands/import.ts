@@ -8,6 +8,7 @@ import type { Database } from '../database/open.ts';
 import { asJson } from '../import/import-route.ts';
 import type { Importable } from '../import/importable.ts';
 import { createLayout } from '../import/layout/layout.ts';
+import { withMapping } from '../import/mapping.ts';
 import { readRecognition } from '../import/recognize/parameters.ts';
 import { presetNames } from '../import/recognize/presets.ts';
 import { type ImportJob, runImport, summaryOf } from '../import/run.ts';
@@ -28,6 +29,8 @@ export type ImportOptions = {
   map: string[];
   mapValues: string[];
   scale: string[];
+  set: string[];
+  mapping?: string;
   unknownColumns?: NonNullable<ImportQuery['unknown_columns']>;
   unknownPeople?: NonNullable<ImportQuery['unknown_people']>;
   preset?: NonNullable<ImportQuery['preset']>;
@@ -53,28 +56,34 @@ export async function importCommand(
   options: ImportOptions,
   onProgress: (done: number, rows: number) => void,
 ): Promise<Imported> {
-  const { preset, unknownColumns: unknown_columns, dateOrder: date_order } = options;
+  const { preset } = options;
   if (preset !== undefined && preset !== 'none' && !presetNames.includes(preset))
     throw new UsageError(`“${preset}” is not a preset. Choose from ${joinWords([...presetNames, 'none'])}.`);
   const importable = await findImportable(database, clock(), what, options);
   const file = await readImportFile(path);
-  const recognition = readRecognition(
-    {
-      map: options.map,
-      map_values: options.mapValues,
-      scales: options.scale,
-      unknown_columns,
+  const stated = {
+    map: options.map,
+    map_values: options.mapValues,
+    scales: options.scale,
+    set: options.set,
+    ...definedOf({
+      mapping: options.mapping,
+      unknown_columns: options.unknownColumns,
+      unknown_people: options.unknownPeople,
       preset,
-      date_order,
+      date_order: options.dateOrder,
       header_row: options.headerRow,
-    },
-    clock().time_zone,
-  );
-  const { charset, sheet } = options;
+      sheet: options.sheet,
+    }),
+  };
+  const query = await withMapping(database.db, importable.what, stated, Object.keys(stated));
+  const recognition = readRecognition(query, clock().time_zone);
+  const { charset } = options;
+  const { sheet } = query;
   const layout = createLayout(importable, recognition);
   const job: ImportJob = {
     importable,
-    unknownPeople: options.unknownPeople,
+    unknownPeople: query.unknown_people,
     createPlaceholders,
     source: sourceOf(formatOf(path, file), file, { charset, sheet, layout }),
     options: { mode: options.mode, atomic: options.atomic ?? false, dry_run: options.dryRun ?? false },
@@ -92,6 +101,11 @@ export async function importCommand(
   const texts = summary.skipped > 0 ? results.textsOfNothing() : results.texts();
   return { summary, texts, seconds: (performance.now() - start) / 1000 };
 }
+
+const definedOf = <T extends object>(options: T) =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof T]?: NonNullable<T[Name]>;
+  };
 
 async function findImportable(
   database: Database,

@@ -15,6 +15,7 @@ export const prefixes = {
   delivery: 'dlv',
   comment: 'cmt',
   view: 'viw',
+  mapping: 'map',
   access: 'acc',
   session: 'ses',
   passkey: 'psk',

@@ -9,11 +9,13 @@ import type { Scope } from '../core/scopes.ts';
 import { grants } from '../core/scopes.ts';
 import type { App } from '../http/fastify.ts';
 import { runIdempotent } from '../http/request/idempotency.ts';
+import { parseQueryString } from '../http/request/query-string.ts';
 import { whileSilent } from '../http/request/silent.ts';
 import { problemBody } from '../http/response/problems.ts';
 import { importErrors } from '../http/route-errors.ts';
 import type { Importable } from './importable.ts';
 import { createLayout } from './layout/layout.ts';
+import { withMapping } from './mapping.ts';
 import { readRecognition } from './recognize/parameters.ts';
 import type { CreatePlaceholders } from './references/people.ts';
 import { type ImportJob, runImport, type Store, summaryOf } from './run.ts';
@@ -74,10 +76,11 @@ async function receive(
 ) {
   const { format, charset } = formatOfType(request.headers['content-type']);
   const file = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
-  const query = request.query as ImportQuery;
+  const resource = await importable(request);
+  const given = Object.keys(parseQueryString(request.url.split('?')[1] ?? ''));
+  const query = await withMapping(request.database.db, resource.what, request.query as ImportQuery, given);
   const { mode = 'create', atomic = false, dry_run = false, sheet, include, unknown_people } = query;
   if (unknown_people === 'create') rejectWithoutPersonnel(request);
-  const resource = await importable(request);
   const recognition = readRecognition(query, request.moment.time_zone);
   const layout = createLayout(resource, recognition);
   const job: ImportJob = {

@@ -389,10 +389,10 @@ onBothEngines('imports', (start) => {
     const soon = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
     const risks = await send(
       '/v1/projects/APOLLO/risks/import?mode=upsert',
-      `external_id,title,status,closure_reason,accepted_until,acceptance_reason\na,x,closed,gone,,\nb,x,Accepted,,${soon},insured\nc,x,closed,,,\nd,x,materialized,,,\ne,x,open,,,\n`,
+      `external_id,title,status,closure_reason,accepted_until,acceptance_reason\na,x,closed,gone,,\nb,x,Accepted,,${soon},insured\nc,x,closed,,,\nd,x,accepted,,2999-01-01,forever\ne,x,open,,,\n`,
     );
     assert.deepEqual(statuses(risks.body), ['created', 'created', 'created', 'failed', 'created']);
-    assert.deepEqual(errorsOf(risks.body), [[5, '#/status', 'own_action']]);
+    assert.deepEqual(errorsOf(risks.body), [[5, '#/accepted_until', 'too_far']]);
     assert.match(risks.body.results[2].warnings[0].detail, /`closure_reason` is “Closed before the import/);
     // A row whose transition fails creates nothing and uses no number.
     assert.deepEqual((await all('/v1/projects/APOLLO/risks')).map(({ key }) => key).sort(), [

@@ -38,6 +38,8 @@ export type Importable<
   values?: Readonly<Record<string, Words>>;
   /** For a field with fixed values: the text field that its column is if the cells have none of the values. */
   textInstead?: Readonly<Record<string, string>>;
+  /** For a field with fixed values: the text field that gets each cell that is none of the values. */
+  freeText?: Readonly<Record<string, string>>;
   /** Reads cells of a field that are no words, such as a percentage; undefined if it cannot. */
   interpret?: Readonly<Record<string, (cell: unknown) => unknown>>;
   /** Values that a status in the file implies, by its text: a rejected issue was not fixed. */
@@ -52,6 +54,8 @@ export type Importable<
   };
   /** Adds what a change of status needs but the files of other tools do not contain. */
   complete?(patch: Static<Patch>): Static<Patch>;
+  /** Values for a new row that the files of other tools do not contain. */
+  defaults?(input: Static<Input>): Partial<Static<Input>>;
   /** List fields to which an import adds items and from which it removes none. */
   additive?: readonly string[];
   /** The project that all rows belong to. */

@@ -108,6 +108,9 @@ export function createRowParser(
       else if (column) readCell(parsed, split, column, row.cells[i], isTable, importable, columns);
       else if (!isTable) parsed.errors.push(unknownField(name, columns, parsed.errors.length === 0));
     }
+    const isSet = createGivenFields(parsed, split);
+    for (const { column, text } of columns.constants())
+      if (!isSet(column)) readCell(parsed, split, column, text, true, importable, columns);
     joinSplitValues(parsed, split, importable);
     const errors = check(parsed.values);
     const explain = (error: FieldError) => {
@@ -117,6 +120,21 @@ export function createRowParser(
     parsed.errors.push(...(isTable ? errors.map(explain) : errors));
     parsed.errors.splice(maxErrors);
     return parsed;
+  };
+}
+
+/** Returns whether the row itself has a value for the field of a column. */
+function createGivenFields({ values, references, projects }: ParsedRow, { attributes, parts }: SplitValues) {
+  const named = references.filter(({ texts }) => texts.length > 0);
+  const fields = new Set(named.flatMap(({ field, targets }) => [field, ...targets.map((one) => one.field)]));
+  return (column: Column): boolean => {
+    if (column.is === 'attribute') return attributes[column.name] != null;
+    if (column.is === 'project') return projects !== undefined;
+    if (column.is === 'name') return column.targets.some(({ field }) => fields.has(field));
+    if (column.is === 'reference') return fields.has(column.field);
+    const value = values[column.field];
+    const isEmptyList = Array.isArray(value) && value.length === 0;
+    return (value != null && !isEmptyList) || parts[column.field]?.some((text) => text) === true;
   };
 }
 
@@ -187,7 +205,7 @@ function readCell(
   column: Column,
   cell: unknown,
   isTable: boolean,
-  { project, personNames = [] }: Importable,
+  { project, personNames = [], freeText = {} }: Importable,
   columns: Columns,
 ): void {
   const isText = column.is !== 'field' && column.is !== 'reference' && column.is !== 'ignored';
@@ -206,6 +224,13 @@ function readCell(
       const isName = columns.hasInvertedNames() && personNames.includes(column.field);
       if (column.field === 'status' && isTable) split.status = textOf(cell);
       const value = isName && typeof read === 'string' ? inReadingOrder(read) : read;
+      const textField = isTable ? freeText[column.field] : undefined;
+      if (textField && typeof value === 'string' && column.property.enum?.includes(value) === false) {
+        // A column of its own has the text, too.
+        const texts = [parsed.values[textField], value].filter((text) => typeof text === 'string');
+        parsed.values[textField] = normalizeField(parsed, textField, texts.join('\n'));
+        break;
+      }
       if (value !== undefined) parsed.values[column.field] = normalizeField(parsed, column.field, value);
       break;
     }

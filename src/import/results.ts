@@ -28,6 +28,14 @@ export const completed = (field: string, patch: Resource, given: Resource): Fiel
     `The status \`${given.status}\` needs more than the row contains, so \`${field}\` is “${patch[field]}”.`,
   );
 
+/** A warning about a value that `defaults` added. */
+export const assumed = (field: string, value: unknown): FieldError =>
+  fieldError(
+    field,
+    'completed',
+    `The row has no \`${field}\`, so it is ${value}, which is not after the due date.`,
+  );
+
 /** A warning about a reason in a row that changes nothing that exists. */
 export const unusedReason = ({ values: { reason } }: ParsedRow): Pick<Written, 'warnings'> =>
   reason == null

@@ -45,7 +45,7 @@ export async function scanFile(
   for await (const chunk of source.rows()) {
     for (const row of chunk) {
       if (row.isHeader) {
-        rejectUnknownColumns(recognition.map, row.names);
+        if (!recognition.isLenient) rejectUnknownColumns(recognition.map, row.names);
         columns.setHeader(row, mode);
         parse = createRowParser(importable, columns, source.isTable);
         hasReferences = columns.table().some((column) => refersTo(column, importable.what));

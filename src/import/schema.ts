@@ -40,6 +40,15 @@ export const ImportQuery = Strict(
         'The scales of ratings that the file itself does not show: `Impact=1-10,Likelihood=percent`. The lowest number is 0 ' +
         'or 1, the highest at most 100.',
     }),
+    set: Type.Array(Type.String({ maxLength: 1000 }), {
+      maxItems: 200,
+      description:
+        'Values for fields that a row has no value for: `raised_on:2026-01-01,category:Technical`. They are read like cells.',
+    }),
+    mapping: Line({
+      description: 'The name of a mapping: its parameters are added to those of the request.',
+      examples: ['jira-apollo'],
+    }),
     unknown_columns: OneOf(unknownColumns, {
       description:
         'What to do with unknown columns: `skip` them (default for tables), keep them as `attributes`, or `reject` the ' +

@@ -10,7 +10,7 @@ import type { Change } from '../store/writes/change.ts';
 import { type Created, unwrapSingle } from '../store/writes/create-many.ts';
 import type { Importable, ImportKey, Resource } from './importable.ts';
 import { comparedBy, keyValue, type ParsedRow, uniqueKeysOf } from './parse-rows.ts';
-import { completed, failed, failedFor, unusedReason, type Written } from './results.ts';
+import { assumed, completed, failed, failedFor, unusedReason, type Written } from './results.ts';
 
 /** Writes rows with resolved references in order, and returns a result for each. */
 export async function writeRows(
@@ -238,17 +238,33 @@ async function createRows(
   const flush = async () => {
     const created = queued.size === 0 ? [] : await importable.create(db, [...queued.values()], change);
     for (const [i, row] of [...queued.keys()].entries())
-      written.set(row, { ...createdOf(importable, created[i]), ...unusedReason(row) });
+      written.set(
+        row,
+        withAssumed(row, queued.get(row) ?? {}, {
+          ...createdOf(importable, created[i]),
+          ...unusedReason(row),
+        }),
+      );
     queued.clear();
   };
   for (const row of rows) {
     const { input, patch } = splitInput(importable, row);
+    Object.assign(input, importable.defaults?.(input));
     if (patch) {
       await flush();
-      written.set(row, await createAndPatch(db, importable, row, input, patch, change));
+      const created = await createAndPatch(db, importable, row, input, patch, change);
+      written.set(row, withAssumed(row, input, created));
     } else queued.set(row, input);
   }
   await flush();
+}
+
+/** Adds a warning for each value that the row does not have. */
+function withAssumed({ values }: ParsedRow, input: Resource, written: Written): Written {
+  const added = Object.keys(input).filter((field) => values[field] === undefined);
+  if (added.length === 0 || written.errors) return written;
+  const warnings = added.map((field) => assumed(field, input[field]));
+  return { ...written, warnings: [...warnings, ...(written.warnings ?? [])] };
 }
 
 /** Splits values into the input for creation and a patch: patch-only fields and statuses that cannot be initial. */

@@ -4,6 +4,7 @@ import { commentResource } from './comments/schema.ts';
 import { groupResource } from './groups/schema.ts';
 import { issueResource } from './issues/schema.ts';
 import { keyResource } from './keys/schema.ts';
+import { mappingResource } from './mappings/schema.ts';
 import { organizationResource } from './organization/schema.ts';
 import { personResource } from './personnel/schema.ts';
 import { projectResource } from './projects/schema.ts';
@@ -26,6 +27,7 @@ export const resources = [
   viewResource,
   categoryResource,
   organizationResource,
+  mappingResource,
   accessResource,
   keyResource,
   riskModelResource,

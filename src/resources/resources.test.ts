@@ -13,6 +13,7 @@ const resources: Record<string, [collection: string, body: object, change: Recor
   comment: ['/v1/projects/APOLLO/comments', { body: 'x' }, { body: 'y' }],
   key: ['/v1/keys', { name: 'x', scopes: ['keys.read'] }, { name: 'y' }],
   view: ['/v1/views', { list: 'tasks', name: 'x', query: '' }, { name: 'y' }],
+  mapping: ['/v1/mappings', { list: 'tasks', name: 'x', query: '' }, { name: 'y' }],
   webhook: ['/v1/webhooks', { url: 'https://example.com/', types: ['*'] }, { description: 'chat' }],
 };
 
@@ -48,7 +49,7 @@ onBothEngines('each kind of resource', (start) => {
         const patch = (fields: object, tag = '*') => service.patch(path, key, fields, { 'if-match': tag });
         const stale = await patch(change, '"7"');
         assert.deepEqual([stale.status, stale.body.code, stale.headers.get('etag')], [412, 'stale', '"1"']);
-        const reason = ['key', 'view', 'webhook'].includes(kind) ? null : 'Because.';
+        const reason = ['key', 'view', 'mapping', 'webhook'].includes(kind) ? null : 'Because.';
         const changed = await patch({ ...change, ...(reason && { reason }) }, '"1"');
         const { updated_at, edited_at } = changed.body;
         const expected = { ...resource, ...change, version: 2, updated_at, ...(edited_at && { edited_at }) };
@@ -60,7 +61,7 @@ onBothEngines('each kind of resource', (start) => {
         assert.equal(text.status, 415);
         assert.match(text.headers.get('accept-patch') ?? '', /application\/merge-patch\+json/);
         assert.equal((await patch({ nonsense: 1 })).body.errors[0].code, 'unknown_field');
-        if (kind !== 'view') {
+        if (!['view', 'mapping'].includes(kind)) {
           const history = await service.list(`${path}/history`, key);
           const [[field, to] = []] = Object.entries(change);
           assert.deepEqual(pluck(history, 'field', 'to', 'reason', 'actor.name').slice(1), [

@@ -8,6 +8,7 @@ import { up as identity } from './migrations/0002_identity.ts';
 import { up as lists } from './migrations/0003_lists.ts';
 import { up as riskModel } from './migrations/0004_risk_model.ts';
 import { up as organization } from './migrations/0005_organization.ts';
+import { up as imports } from './migrations/0006_imports.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -20,6 +21,7 @@ const migrations: Record<string, (db: Kysely<unknown>, kind: Engine['kind']) => 
   '0003_0.3.0_lists': lists,
   '0004_0.4.0_risk_model': riskModel,
   '0005_0.4.0_organization': organization,
+  '0006_0.4.0_imports': imports,
 };
 
 export const migrationNames = Object.keys(migrations);

@@ -151,6 +151,7 @@ async function twoProjects(start: Start, t: TestContext) {
     await service.make(`${at}/tasks`, key, { title: 'Task', risk_id: risk });
     await service.make(`${at}/comments`, key, { body: 'Comment' });
     await service.make('/v1/views', key, { list: 'risks', name, query: `project=${project}` });
+    await service.make('/v1/mappings', key, { list: 'risks', name, query: 'preset=none' });
     await service.limitedKey([project], 'projects.read');
     const target = { url: 'https://example.com/', types: ['risk.*'], project_ids: [project] };
     const webhook = await service.make('/v1/webhooks', key, target);

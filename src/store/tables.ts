@@ -99,6 +99,9 @@ const internal = {
       transports: Type.Array(Line()),
     }),
   },
+  /** The people, and the members of groups, whom `mode=sync` has imported from a source: see `import/sync/`. */
+  synced_people: { columns: { source: Line(), user_id: Id('person') } },
+  synced_members: { columns: { source: Line(), group_id: Id('group'), user_id: Id('person') } },
   /** The accounts of people at the identity provider. */
   identities: {
     columns: { issuer: Type.String(), subject: Type.String(), user_id: Id('person'), created_at: Time() },

@@ -154,6 +154,7 @@ const fieldLabels: Readonly<Record<string, string>> = {
   attributes: 'Custom fields',
   parent_id: 'Parent group',
   blocked_reason: 'Blocker',
+  resolution_note: 'Resolution note',
   lessons: 'Lessons learned',
   source_url: 'Source',
   project_ids: 'Projects',

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
 import { grants, type Scope, scopes } from '../../core/scopes.ts';
 import { type SubjectType, subjects } from '../../resources/events/schema.ts';
+import { type MappedList, mappingScopes } from '../../resources/mappings/schema.ts';
 import { presets } from '../../resources/risk-model/presets.ts';
 import { type ViewedList, viewScopes } from '../../resources/views/schema.ts';
 import { createTest } from '../../resources/webhooks/deliveries.ts';
@@ -216,6 +217,15 @@ async function createDataset(service: TestService, key: string) {
   const views = [await view('risks'), await view('personnel')] as const;
   const category = async (name: string): Promise<string> => (await make('/v1/categories', { name })).id;
   const categories = [await category('projectmark'), await category('other')] as const;
+  const mapping = async (list: MappedList): Promise<string> =>
+    (
+      await make('/v1/mappings', {
+        list,
+        name: list === 'personnel' ? 'personmark' : 'projectmark',
+        query: 'preset=none',
+      })
+    ).id;
+  const mappings = [await mapping('risks'), await mapping('personnel')] as const;
   const { id: storedKey } = await make('/v1/keys', { name: 'stored', scopes: ['keys.read'] });
   const member = (await make('/v1/personnel', { name: 'member', email: 'member@example.com' }))
     .user_id as string;
@@ -248,6 +258,7 @@ async function createDataset(service: TestService, key: string) {
     comments,
     views,
     categories,
+    mappings,
     key: storedKey as string,
     webhook: webhook.id as string,
     delivery,
@@ -257,7 +268,9 @@ async function createDataset(service: TestService, key: string) {
   };
 }
 
-type Ids = Partial<Record<'user_id' | 'group' | 'project_id' | 'risks' | 'issues' | 'view', string>>;
+type Ids = Partial<
+  Record<'user_id' | 'group' | 'project_id' | 'risks' | 'issues' | 'view' | 'mapping', string>
+>;
 type Request = { body?: unknown; query?: string; ids?: Ids };
 
 const fourByFour = presets.find(({ id }) => id === 'four_by_four')?.model;
@@ -351,6 +364,12 @@ function requestsOf({ operationId, path, requestBody }: Operation, dataset: Data
     updateCategory: [{ body: { name: 'new' } }],
     mergeCategory: [{ body: { into: dataset.categories[1] } }],
     updateOrganization: [{ body: { name: 'new' } }],
+    getMapping: dataset.mappings.map((mapping) => ({ ids: { mapping } })),
+    deleteMapping: dataset.mappings.map((mapping) => ({ ids: { mapping } })),
+    updateMapping: dataset.mappings.map((mapping) => ({ body: { query: 'preset=jira' }, ids: { mapping } })),
+    createMapping: ['risks', 'personnel'].map((list) => ({
+      body: { list, name: 'new', query: 'preset=jira' },
+    })),
     getAccess: [ofMember],
     listAccessHistory: [ofMember],
     setAccess: [{ ...ofMember, body: { scopes: ['keys.read'] } }],
@@ -386,6 +405,7 @@ function withIds(path: string, dataset: Dataset, ids: Ids = {}): string {
     'deliveries/{delivery_id}': dataset.delivery,
     'views/{id}': ids.view ?? dataset.views[0],
     'categories/{id}': dataset.categories[0],
+    'mappings/{id}': ids.mapping ?? dataset.mappings[0],
     'projects/{project_id}': ids.project_id ?? dataset.projectKey,
     'personnel/{user_id}': ids.user_id ?? dataset.person.used,
     'members/{user_id}': ids.user_id ?? dataset.person.used,
@@ -434,6 +454,7 @@ const areaOfId = (id: string): Area => {
 function areaOf(table: TableName, row: Record<string, unknown>): Area {
   if (table === 'history') return areaOfId(String(row.subject_id));
   if (table === 'events') return areaOfScope(subjects[row.subject_type as SubjectType].scope);
+  if (table === 'mappings') return areaOfScope(mappingScopes[row.list as MappedList].read);
   if (table === 'views') return areaOfScope(viewScopes[row.list as ViewedList].read);
   const area = areaOfTable[table];
   assert.ok(area, `Say here to which area the table ${table} belongs.`);
@@ -458,6 +479,7 @@ const tableOrder = [
   'tasks',
   'comments',
   'views',
+  'mappings',
   'webhooks',
   'webhook_deliveries',
   'history',

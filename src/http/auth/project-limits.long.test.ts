@@ -101,6 +101,7 @@ onBothEngines('keys limited to projects', (start) => {
       ['DELETE', `/v1/groups/${dataset.empty}`, undefined],
       ['POST', `/v1/personnel/${unused.user_id}/deactivate`, { dry_run: true }],
       ['POST', '/v1/views', { list: 'risks', name: 'New', query: 'project=CANARY' }],
+      ['POST', '/v1/mappings', { list: 'risks', name: 'New', query: 'preset=none' }],
       ['GET', '/metrics', undefined],
     ] as const;
     const ask = async () => {
@@ -249,10 +250,12 @@ async function makeWorld(start: Start, t: Parameters<Start>[0]) {
     types: ['risk.*'],
   });
   const { id: view } = await make('/v1/views', { list: 'risks', name: 'Seen', query: 'project=SEEN' });
+  const { id: mapping } = await make('/v1/mappings', { list: 'risks', name: 'Seen', query: 'preset=none' });
   return {
     ...shared,
     webhook,
     view,
+    mapping,
     empty,
     limited,
     seen: project.id,
@@ -432,6 +435,7 @@ function withOwnIds(path: string, dataset: Dataset): string {
     'keys/{id}': dataset.key,
     'webhooks/{id}': dataset.webhook,
     'views/{id}': dataset.view,
+    'mappings/{id}': dataset.mapping,
     'personnel/{user_id}': dataset.person,
     'members/{user_id}': dataset.person,
   };

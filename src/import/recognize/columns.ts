@@ -28,7 +28,7 @@ const maxRecordedTexts = 50;
 
 /** Recognizes the columns of a file by their names, by the tool that wrote it, or by the `map` parameter. */
 export function createColumns(importable: Importable, recognition: Recognition) {
-  const { map, map_values, scales, unknown_columns: policy } = recognition;
+  const { map, map_values, scales, set = new Map(), unknown_columns: policy, isLenient } = recognition;
   const known = knownColumns(importable);
   const fields = [...new Set([...known.values()].map(({ column }) => column.field))].filter(Boolean);
   const columnNamed = (field: string): Column | undefined =>
@@ -36,10 +36,16 @@ export function createColumns(importable: Importable, recognition: Recognition) 
   const mapped = new Map(
     [...map].map(([name, field]) => {
       const column = columnNamed(field);
-      if (!column) throw unknownField(name, field, fields);
+      if (!column) throw unknownField('map', name, field, fields);
       return [name, { column, rank: -2 }] as const;
     }),
   );
+  const constants: TableColumn[] = [...set].map(([field]) => {
+    const column = field === '' ? undefined : columnNamed(field);
+    if (!column || column.is === 'ignored' || column.is === 'computed' || column.is === 'identity')
+      throw unknownField('set', field, field, fields);
+    return { name: field, column, hints: { time_zone: recognition.time_zone }, assigned: new Map() };
+  });
   const hasAttributes = 'attributes' in importable.patch.properties;
   const recognized = new Map<string, Column>();
   const columnsByField = new Map<string, string>();
@@ -149,6 +155,8 @@ export function createColumns(importable: Importable, recognition: Recognition) 
     /** The values that the field of a column accepts, if it accepts only some. */
     choices,
     unknown,
+    /** The values for fields that a row has no value for. */
+    constants: () => constants.map(({ name, column }) => ({ column, text: set.get(name) ?? '' })),
     preset: () => preset,
     hasInvertedNames: () => hasInvertedNames,
     /** The columns of a table, by position. */
@@ -204,21 +212,26 @@ export function createColumns(importable: Importable, recognition: Recognition) 
         return { ...entry, column: ignored, skipped: reason || noField };
       });
       const required = mode === 'create' ? ((importable.input.required as string[] | undefined) ?? []) : [];
-      for (const field of required.filter((field) => !table.some(({ column }) => column.field === field))) {
+      const hasColumn = (field: string) =>
+        [...table, ...constants].some(({ column }) => column.field === field);
+      for (const field of required.filter((field) => !hasColumn(field))) {
         const detail = `No column maps to the required field \`${field}\`. Add the column, or assign one with \`map\`.`;
         errors.push({ code: 'missing_column', detail });
       }
-      if (importable.across && !table.some(({ column }) => column.is === 'project')) {
+      if (importable.across && ![...table, ...constants].some(({ column }) => column.is === 'project')) {
         const detail =
           'No column names the project of each row. Add the column `project`, or assign one with `map`.';
         errors.push({ code: 'missing_column', detail });
       }
       if (errors.length > 0) throw invalidColumns(names, found, errors);
-      rejectUnknownColumns('map_values', map_values, table, hasValues);
-      rejectUnknownColumns('scales', scales, table, isRating);
+      if (!isLenient) {
+        rejectUnknownColumns('map_values', map_values, table, hasValues);
+        rejectUnknownColumns('scales', scales, table, isRating);
+        valueMapCheck = createValueMapCheck(map_values, table);
+      }
       table.forEach(bindReader);
+      constants.forEach(bindReader);
       evidence = createEvidence(importable, table);
-      valueMapCheck = createValueMapCheck(map_values, table);
       skipped.setTable(table, titles);
     },
 

@@ -20,6 +20,10 @@ export type Recognition = {
   unknown_columns?: 'skip' | 'attributes' | 'reject' | undefined;
   date_order?: DateOrder | undefined;
   header_row?: number | undefined;
+  /** Values for fields that a row has no value for. */
+  set?: ReadonlyMap<string, string>;
+  /** Whether columns and texts may be missing in the file, as with a saved mapping. */
+  isLenient?: boolean;
   /** The time zone of the organization. */
   time_zone: string;
 };
@@ -28,12 +32,24 @@ type Stated = { [Parameter in keyof ImportQuery]: ImportQuery[Parameter] | undef
 
 /** Parses what a request states about the columns and values of its file. */
 export const readRecognition = (
-  { map = [], map_values = [], scales = [], unknown_columns, preset, date_order, header_row }: Stated,
+  {
+    map = [],
+    map_values = [],
+    scales = [],
+    set = [],
+    mapping,
+    unknown_columns,
+    preset,
+    date_order,
+    header_row,
+  }: Stated,
   time_zone: string,
 ): Recognition => ({
   map: readMap(map),
   map_values: readValueMap(map_values),
   scales: readScales(scales),
+  set: readConstants(set),
+  isLenient: mapping !== undefined,
   unknown_columns,
   preset,
   date_order,
@@ -76,6 +92,21 @@ function readScales(pieces: readonly string[]): ByColumn<Scale> {
   return new Map(
     pairs.map(([column, text]) => [normalizeName(column), { column, stated: readScale(column, text) }]),
   );
+}
+
+/** Parses the `set` parameter: pairs such as `raised_on:2026-01-01`, by field. A piece without a field belongs to the last. */
+function readConstants(pieces: readonly string[]): Map<string, string> {
+  const constants = new Map<string, string>();
+  let field: string | undefined;
+  for (const piece of pieces) {
+    const [, name, value = ''] = /^\s*([a-z][a-z_]*(?:\.[^:]+)?)\s*:(.*)$/is.exec(piece) ?? [];
+    if (name !== undefined) {
+      field = name;
+      constants.set(name, value.trim());
+    } else if (field !== undefined) constants.set(field, `${constants.get(field)}, ${piece.trim()}`);
+    else throw invalidParameter('set', `“${shortened(piece)}” names no field. Write \`field:value\`.`);
+  }
+  return constants;
 }
 
 /** What the request states about a column. Its name takes precedence over its field. */
@@ -153,13 +184,19 @@ export function unknownName(
   return invalidParameter(parameter, detail);
 }
 
-export function unknownField(name: string, field: string, fields: readonly string[]): Problem {
+export function unknownField(
+  parameter: 'map' | 'set',
+  name: string,
+  field: string,
+  fields: readonly string[],
+): Problem {
   const suggestion = nearest(field, fields);
-  const detail = `\`map\` assigns “${shortened(name)}” to \`${shortened(field)}\`, which is not a field. ${
+  const what = parameter === 'map' ? `assigns “${shortened(name)}” to` : 'names';
+  const detail = `\`${parameter}\` ${what} \`${shortened(field)}\`, which is not a field. ${
     suggestion ? `Did you mean \`${suggestion}\`?` : `Fields are ${joinWords(fields)}.`
   }`;
   return new Problem('invalid_parameter', detail, {
-    errors: [{ parameter: 'map', code: 'unknown_field', detail }],
+    errors: [{ parameter, code: 'unknown_field', detail }],
   });
 }
 

@@ -8,7 +8,7 @@ export const issueImport = (
   project: ItemProject,
   moment: Moment,
 ): Importable<Issue, typeof IssueInput, typeof IssuePatch> => ({
-  ...importOf(issueWrites, project),
+  ...importOf(issueWrites, project, moment),
   input: IssueInput,
   patch: IssuePatch,
   existing: issueList({ project: [project.id], status: ['all'] }, moment),
@@ -20,6 +20,8 @@ export const issueImport = (
     priority: 'urgency, issue priority',
     status: 'state, issue status, current status',
     resolution: 'resolution type, outcome',
+    resolution_note:
+      'resolution notes, resolution note, resolution details, resolution description, close notes, how resolved, action taken',
     owner_name: 'issue owner, responsible, responsible person, action owner',
     assignee_name: 'assigned to, assigned, assignees, owned by',
     raised_by_user_id: 'raised by, reported by, reporter, author',
@@ -62,6 +64,7 @@ export const issueImport = (
       null: 'unresolved, none, n a',
     },
   },
+  freeText: { resolution: 'resolution_note' },
   implied: Object.fromEntries(
     ['rejected', 'cancelled', 'canceled', 'wont do', 'declined', 'removed'].map((status) => [
       status,

@@ -82,6 +82,7 @@ export const issueRow = (identity: ItemIdentity, input: IssueInput, { now, today
   ...storedFields(IssueInput, input),
   raised_on: input.raised_on ?? today,
   resolution: null,
+  resolution_note: null,
   search_folded: foldAll([identity.key, input.title, input.description]),
   ...newStamps(now),
 });

@@ -16,7 +16,7 @@ export const issueTransitions: Record<Status, readonly Status[]> = {
 export function clearStaleIssueFields(current: Issue, next: Issue): Issue {
   return {
     ...next,
-    ...(!isDone(next.status) && isDone(current.status) && { resolution: null }),
+    ...(!isDone(next.status) && isDone(current.status) && { resolution: null, resolution_note: null }),
     ...(next.status !== 'blocked' && current.status === 'blocked' && { blocked_reason: null }),
   };
 }

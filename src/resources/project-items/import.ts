@@ -15,10 +15,16 @@ import type { Item, ItemWrites } from './writes.ts';
 export const importOf = <I extends Item, Input extends object, Patch extends object>(
   writes: ItemWrites<I, Input, Patch>,
   project: ItemProject,
+  { today }: Moment,
 ) => ({
   what: writes.target.kind,
   keys: keysOf(writes.target.table),
   project,
+  // Logs with due dates in the past often have no column for when an item was raised.
+  defaults: ({ raised_on, due_on }: Input & { raised_on?: string; due_on?: string | null }) =>
+    ('raised_on' in writes.schema.properties && !raised_on && due_on && due_on < today
+      ? { raised_on: due_on }
+      : {}) as Partial<Input>,
   create: (db: Transaction<Tables>, inputs: readonly Input[], change: Change) =>
     createItems(db, writes, project.id, inputs, change),
   update: (db: Transaction<Tables>, current: I, patch: Patch, change: Change) =>

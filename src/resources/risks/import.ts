@@ -129,7 +129,7 @@ const importBy = (
   project: ItemProject,
   moment: Moment,
 ): Importable<Risk, typeof RiskInput, typeof RiskPatch> => ({
-  ...importOf(writesOf(model), project),
+  ...importOf(writesOf(model), project, moment),
   input: ratedBy(RiskInput, model),
   patch: ratedBy(RiskPatch, model),
   existing: riskList(

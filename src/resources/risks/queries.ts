@@ -58,7 +58,8 @@ export function writesBy(model: Model): RiskWrites {
     next(current, patch, reason, change, project) {
       const cleared = clearStaleRiskFields(current, withReview(model, current, patch, change));
       const next = withApprover(current, cleared, change);
-      if (next.status === 'materialized' && current.status !== 'materialized') {
+      // A file reports a risk that has occurred; its issue, if any, is in a file of issues.
+      if (next.status === 'materialized' && current.status !== 'materialized' && !change.isImport) {
         const detail = 'Use `POST …/risks/{id}/materialize` to turn a risk into an issue.';
         throw invalidBody([fieldError('status', 'own_action', detail)]);
       }

@@ -17,7 +17,7 @@ export const taskImport = (
   project: ItemProject,
   moment: Moment,
 ): Importable<Task, typeof TaskInput, typeof TaskPatch> => ({
-  ...importOf(taskWrites, project),
+  ...importOf(taskWrites, project, moment),
   input: TaskInput,
   patch: TaskPatch,
   existing: taskList({ project: [project.id], status: ['all'] }, moment),

@@ -106,6 +106,7 @@ const issueFields: Labels<IssuePatch> = {
   status: 'Status',
   blocked_reason: 'Blocker',
   resolution: 'Resolution',
+  resolution_note: 'Resolution note',
   risk_id: 'Risk',
   external_id: 'External ID',
   source_url: 'Source',

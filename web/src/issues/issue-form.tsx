@@ -61,6 +61,7 @@ export const resolutionField = choiceField('resolution', 'Resolution', enumOptio
 const statusFields: FieldOf<IssuePatch>[] = [
   { ...blockerField, isOnPageOnly: true },
   { ...resolutionField, isOnPageOnly: true },
+  { name: 'resolution_note', label: 'Resolution note', kind: 'text', isOnPageOnly: true },
 ];
 
 type NewProps = { project: string | undefined; onClose: () => void };

@@ -89,6 +89,7 @@ function IssueStatusCard({ editor }: Props) {
         facts={[
           ...(issue.status === 'blocked' ? [fact('blocked_reason')] : []),
           ...(issue.resolution ? [fact('resolution')] : []),
+          ...(issue.resolution_note ? [fact('resolution_note')] : []),
         ]}
       />
     </StatusCard>
