@@ -89,3 +89,13 @@ function readChoice(choices: readonly unknown[]) {
     return choices.includes(choice) ? choice : String(cell);
   };
 }
+
+/**
+ * Prefixes a quote to text that a spreadsheet would run as a formula. Some spreadsheets also run formulas that start with
+ * the full-width forms of `=`, `+`, `-` and `@`.
+ */
+export const escapeFormula = (text: string) => (/^'*[=+\-@\t\r＝＋－＠]/.test(text) ? `'${text}` : text);
+
+/** Removes the quote again, also from a workbook that was made from CSV. */
+export const unescapeFormula = (text: string) =>
+  text[0] === "'" && /^'+[=+\-@\t\r＝＋－＠]/.test(text) ? text.slice(1) : text;

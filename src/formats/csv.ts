@@ -1,4 +1,5 @@
 import { Problem } from '../core/errors.ts';
+import { escapeFormula, unescapeFormula } from './cells.ts';
 import { countCharacter, decoded } from './decoding.ts';
 import { countBlankRows, createTable, maxColumns, maxRowLength, type Row, type TableLayout } from './rows.ts';
 
@@ -181,12 +182,3 @@ function csvCell(value: string | number | boolean | null): string {
   const text = typeof value === 'string' ? escapeFormula(value) : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
-
-/**
- * Prefixes a quote to text that a spreadsheet would run as a formula. Some spreadsheets also run formulas that start with
- * the full-width forms of `=`, `+`, `-` and `@`.
- */
-const escapeFormula = (text: string) => (/^'*[=+\-@\t\r＝＋－＠]/.test(text) ? `'${text}` : text);
-
-const unescapeFormula = (text: string) =>
-  text[0] === "'" && /^'+[=+\-@\t\r＝＋－＠]/.test(text) ? text.slice(1) : text;

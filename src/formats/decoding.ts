@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { Problem } from '../core/errors.ts';
 
 const pieceBytes = 16 * 1024;
@@ -5,7 +6,7 @@ const pieceBytes = 16 * 1024;
 /** Decodes a file piece by piece. An error names the line of the first invalid byte. */
 export function* decoded(
   file: Uint8Array,
-  charset = charsetOf(file),
+  charset = detectCharset(file),
 ): Generator<{ text: string; isLast: boolean }> {
   const decoder = decoderOf(charset);
   let line = 1;
@@ -25,11 +26,22 @@ export function* decoded(
   }
 }
 
-/** UTF-16 is recognized by its byte order mark; everything else must be UTF-8. */
-function charsetOf([first, second]: Uint8Array): string {
+/** A charset is decided by this many bytes at most, because comparing takes time. */
+const maxSampleBytes = 4 * 1024 * 1024;
+
+/**
+ * UTF-16 is recognized by its byte order mark. A file that is not UTF-8 is Windows-1252, which Excel writes in Western
+ * Europe and America; unless it has texts in UTF-8, so that a damaged file is not read as another encoding.
+ */
+export function detectCharset(file: Uint8Array): string {
+  const [first, second] = file;
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   if (first === 0xfe && second === 0xff) return 'utf-16be';
-  return 'utf-8';
+  if (isUtf8(file)) return 'utf-8';
+  const sample = new TextDecoder().decode(file.subarray(0, maxSampleBytes));
+  const invalid = countCharacter('\ufffd', sample);
+  const valid = (sample.match(/[^\0-\x7f\ufffd]/g) ?? []).length;
+  return valid > 0 && valid >= invalid ? 'utf-8' : 'windows-1252';
 }
 
 function decoderOf(charset: string): TextDecoder {
@@ -43,8 +55,7 @@ function decoderOf(charset: string): TextDecoder {
 
 const invalidBytes = (charset: string, line: number) =>
   `The file is not ${charset.toUpperCase()}: line ${line} has invalid bytes. ` +
-  'In Excel, save it as “CSV UTF-8”, or name its charset, such as windows-1252: `--charset` of `muster import`, or ' +
-  '`Content-Type: text/csv; charset=windows-1252`.';
+  'In Excel, save it as “CSV UTF-8”, or name its encoding with `charset`, such as `windows-1252` or `iso-8859-2`.';
 
 function linesBeforeError(bytes: Uint8Array, charset: string): number {
   const lenient = new TextDecoder(charset).decode(bytes);

@@ -1,5 +1,6 @@
 import { invalidParameter, Problem } from '../core/errors.ts';
 import { joinWords, shortened } from '../core/text.ts';
+import { unescapeFormula } from './cells.ts';
 import {
   columnName,
   columnNumber,
@@ -272,8 +273,8 @@ function rowCollector(
 
   function cellValue(): unknown {
     const inline = run.take();
-    if (kind === 'inlineStr' || value === '') return inline;
-    if (kind === 's') return texts[Number(value)];
+    if (kind === 'inlineStr' || value === '') return unescapeFormula(inline);
+    if (kind === 's') return unescapeFormula(texts[Number(value)] ?? '');
     if (kind === 'b') return value === '1';
     if (kind !== undefined && kind !== 'n') return unescaped(value);
     // Without the noise of binary fractions: 0.07 * 100 is 7.000000000000001.

@@ -20,7 +20,7 @@ import { readRecognition } from './recognize/parameters.ts';
 import type { CreatePlaceholders } from './references/people.ts';
 import { type ImportJob, runImport, type Store, summaryOf } from './run.ts';
 import { ImportQuery, ImportResponse, type ImportSummary } from './schema.ts';
-import { fileTypes, formatOfType, sourceOf } from './source.ts';
+import { fileIn, fileTypes, rejectOtherTypes, sourceOf } from './source.ts';
 
 type ImportRoute = {
   url: string;
@@ -50,14 +50,15 @@ export function importRoute(app: App, route: ImportRoute): void {
       },
       // Rejects an unsupported media type before the body is sent.
       preParsing: async (request, _, payload) => {
-        formatOfType(request.headers['content-type']);
+        rejectOtherTypes(request.headers['content-type']);
         return payload;
       },
       schema: {
         operationId,
         summary,
         description:
-          'The body is the file: CSV, NDJSON or XLSX, at most 32 MiB and 100,000 rows. With ' +
+          'The body is the file, CSV, NDJSON or XLSX, or a form (`multipart/form-data`) with this one file; at most 32 MiB and ' +
+          '100,000 rows. All parameters are in the query. With ' +
           '`Accept: application/x-ndjson` the response has one result per line and the summary on the last line.',
         tags: [tag],
         ...(params && { params: Strict(params) }),
@@ -74,8 +75,8 @@ async function receive(
   reply: FastifyReply,
   { importable, createPlaceholders }: ImportRoute,
 ) {
-  const { format, charset } = formatOfType(request.headers['content-type']);
-  const file = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
+  const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
+  const { file, format, charset: named } = fileIn(body, request.headers['content-type']);
   const resource = await importable(request);
   const given = Object.keys(parseQueryString(request.url.split('?')[1] ?? ''));
   const query = await withMapping(request.database.db, resource.what, request.query as ImportQuery, given);
@@ -87,7 +88,7 @@ async function receive(
     importable: resource,
     unknownPeople: unknown_people,
     createPlaceholders,
-    source: sourceOf(format, file, { charset, sheet, layout }),
+    source: sourceOf(format, file, { charset: query.charset ?? named, sheet, layout }),
     options: { mode, atomic, dry_run },
     recognition,
     include,

@@ -13,7 +13,12 @@ import { normalizeColumnName } from './recognize/names.ts';
 import { type Recognition, unknownName } from './recognize/parameters.ts';
 
 /** A file whose rows can be read from the start any number of times. */
-export type Source = { isTable: boolean; rows(): AsyncIterable<Row[]> };
+export type Source = {
+  isTable: boolean;
+  rows(): AsyncIterable<Row[]>;
+  /** The encoding of a CSV file. */
+  charset?: string;
+};
 
 export type FileScan = {
   rows: number;
@@ -21,6 +26,7 @@ export type FileScan = {
   /** The number of rows that have each name, id or email. Empty if rows cannot refer to one another. */
   rowsByKey: ReadonlyMap<string, number>;
   sheet?: Row['sheet'];
+  charset?: string;
 };
 
 /** Reads the whole file before anything is written, and rejects a file that is unreadable or too long. */
@@ -74,7 +80,13 @@ export async function scanFile(
     throw new Problem('invalid_body', detail);
   }
   columns.settle();
-  return { rows, columns, rowsByKey, ...(sheet && { sheet }) };
+  return {
+    rows,
+    columns,
+    rowsByKey,
+    ...(sheet && { sheet }),
+    ...(source.charset && { charset: source.charset }),
+  };
 }
 
 /** The keys of a row. Whether `Lovelace, Ada` is a last and a first name is known only at the end of the file. */

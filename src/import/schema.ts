@@ -77,6 +77,12 @@ export const ImportQuery = Strict(
         'The sheet of a workbook to import. Default: the one named after the resource, such as `Risks`, or else the first ' +
         'one with its columns.',
     }),
+    charset: Line({
+      description:
+        'The encoding of a CSV file, such as `windows-1252`. By default the one in `Content-Type`, or else UTF-8 or UTF-16 ' +
+        'with a byte order mark; a file that is not UTF-8 is read as Windows-1252.',
+      examples: ['windows-1252'],
+    }),
     header_row: Type.Integer({
       minimum: 1,
       maximum: 1000,
@@ -168,6 +174,9 @@ export const ImportSummary = Strict(
     preset: OrNull(OneOf(presetNames, { description: 'The tool that wrote the file.' })),
     date_order: OrNull(OneOf(dateOrders)),
     sheet: OrNull(Type.String({ description: 'The imported sheet of a workbook.' })),
+    charset: OrNull(
+      Type.String({ description: 'The encoding that a CSV file was read in. Change it with `charset`.' }),
+    ),
     explanation: Type.String({ description: 'What was understood of the file, in a few sentences.' }),
   },
   { $id: 'ImportSummary' },

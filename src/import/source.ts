@@ -2,6 +2,8 @@ import { extname } from 'node:path';
 import { invalidParameter, Problem, UsageError } from '../core/errors.ts';
 import { joinWords, shortened } from '../core/text.ts';
 import { readCsv } from '../formats/csv.ts';
+import { detectCharset } from '../formats/decoding.ts';
+import { readForm } from '../formats/multipart.ts';
 import { readNdjson } from '../formats/ndjson.ts';
 import { createPacer } from '../formats/pace.ts';
 import { maxFileCells, type Row } from '../formats/rows.ts';
@@ -23,16 +25,44 @@ const formats: Record<FileFormat, { types: readonly string[]; extensions: readon
   xlsx: { types: [xlsxType], extensions: ['xlsx'] },
 };
 
-export const fileTypes = Object.values(formats).flatMap(({ types }) => types);
+export const formType = 'multipart/form-data';
+
+export const fileTypes = [...Object.values(formats).flatMap(({ types }) => types), formType];
+
+/** The file in the body of a request, with its format and charset: the body itself, or the only file of a form. */
+export function fileIn(body: Buffer, header: string | undefined) {
+  if (!isForm(header)) return { file: body, ...formatOfType(header) };
+  const { name, type, content } = readForm(body, header ?? '');
+  const charset = charsetOf(type);
+  return { file: content, format: formatOfUpload(name, type, content), ...(charset && { charset }) };
+}
+
+const isForm = (header: string | undefined) => /^\s*multipart\/form-data\s*(;|$)/i.test(header ?? '');
+
+/** Rejects a request whose media type is not supported, before its body is sent. */
+export function rejectOtherTypes(header: string | undefined): void {
+  if (!isForm(header)) formatOfType(header);
+}
+
+/** The name of a file tells its format: browsers send CSV as `application/vnd.ms-excel`, or as no type at all. */
+function formatOfUpload(name: string, type: string, content: Uint8Array): FileFormat {
+  const extension = extname(name).slice(1).toLowerCase();
+  const [mediaType = ''] = type.split(';').map((part) => part.trim().toLowerCase());
+  return (
+    findFormat(({ extensions }) => extensions.includes(extension)) ??
+    findFormat(({ types }) => types.includes(mediaType)) ??
+    formatOf('', content)
+  );
+}
 
 /** The format and charset in a `Content-Type` header. */
-export function formatOfType(header: string | undefined): { format: FileFormat; charset?: string } {
+function formatOfType(header: string | undefined): { format: FileFormat; charset?: string } {
   const [type = ''] = (header ?? '').split(';').map((part) => part.trim().toLowerCase());
   const format = findFormat(({ types }) => types.includes(type));
   if (!format) {
     throw new Problem(
       'unsupported_media_type',
-      `Send the file itself as the body, with \`Content-Type: text/csv\`, \`application/x-ndjson\` or \`${xlsxType}\`.`,
+      `Send the file as a form (\`${formType}\`), or itself as the body, with \`Content-Type: text/csv\`, \`application/x-ndjson\` or \`${xlsxType}\`.`,
     );
   }
   const charset = charsetOf(header);
@@ -81,12 +111,17 @@ export function sourceOf(
     throw invalidParameter('sheet', 'Only a workbook (.xlsx) has sheets. Remove `sheet`.');
   if (layout?.headerRow !== undefined && format === 'ndjson')
     throw invalidParameter('header_row', 'Only CSV and XLSX have a header. Remove `header_row`.');
+  const encoding = format === 'csv' ? (charset ?? detectCharset(file)) : undefined;
   const read = {
-    csv: () => readCsv(file, charset, layout),
+    csv: () => readCsv(file, encoding, layout),
     ndjson: () => readNdjson(file),
     xlsx: () => readXlsx(file, sheet, layout),
   }[format];
-  return { isTable: format !== 'ndjson', rows: () => boundedRows(read()) };
+  return {
+    isTable: format !== 'ndjson',
+    rows: () => boundedRows(read()),
+    ...(encoding && { charset: encoding.toLowerCase() }),
+  };
 }
 
 /** The largest accepted workbook takes half of this time. */

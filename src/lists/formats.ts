@@ -1,6 +1,6 @@
 import type { TObject } from 'typebox';
 import { preferredType } from '../core/accept.ts';
-import { Problem } from '../core/errors.ts';
+import { invalidParameter, Problem } from '../core/errors.ts';
 import { limits } from '../core/schemas.ts';
 import { joinWords } from '../core/text.ts';
 import { writeCell } from '../formats/cells.ts';
@@ -13,6 +13,8 @@ export type FormatName = (typeof formatNames)[number];
 /** Serializes a list. `close` gets the values that are known only after the last row; `rows` is their number. */
 export type Format = {
   type: string;
+  /** Tells formats of one media type apart. */
+  variant?: string;
   open(schema: TObject): string;
   /** `position` counts the rows of the response from 0. */
   row(json: string, position: number, schema: TObject): string;
@@ -93,8 +95,22 @@ const formats: Record<FormatName, Format> = {
 
 export const listMediaTypes = formatNames.map((name) => formats[name].type);
 
+/** CSV that Excel reads as UTF-8. */
+const csvWithMark: Format = {
+  ...formats.csv,
+  open: (schema) => `\ufeff${formats.csv.open(schema)}`,
+  variant: 'bom',
+};
+
 /** The format in the query, or else the one that `Accept` prefers. */
-export function chooseFormat(accept?: string, name?: FormatName): Format {
+export function chooseFormat(accept?: string, name?: FormatName, hasMark = false): Format {
+  const format = chooseByName(accept, name);
+  if (!hasMark) return format;
+  if (format === formats.csv) return csvWithMark;
+  throw invalidParameter('bom', 'Only CSV has a byte order mark. Add `format=csv`, or remove `bom`.');
+}
+
+function chooseByName(accept?: string, name?: FormatName): Format {
   if (name) return formats[name];
   const type = preferredType(accept, listMediaTypes);
   const format = Object.values(formats).find((candidate) => candidate.type === type);

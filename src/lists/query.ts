@@ -17,6 +17,7 @@ const paging = {
     description: 'Count all rows and return the number as `page.total`. A whole list is always counted.',
   }),
   format: OneOf(formatNames, { description: 'Overrides `Accept`, for links and browsers.' }),
+  bom: Type.Boolean({ description: 'Start CSV with a byte order mark, by which Excel recognizes UTF-8.' }),
 };
 
 /** The query parameters of a list: its filters and the common paging parameters. */
@@ -46,6 +47,6 @@ export type Paging = Filters<typeof paging>;
 
 /** Separates paging parameters from filters. The filters are returned as `meta.filters`. */
 export function splitQuery<Q extends Paging & { sort?: string }>(query: Q) {
-  const { limit, cursor, count, format, sort, ...filters } = query;
-  return { paging: { limit, cursor, count: count ?? false }, format, sort, filters };
+  const { limit, cursor, count, format, bom, sort, ...filters } = query;
+  return { paging: { limit, cursor, count: count ?? false }, format, bom, sort, filters };
 }

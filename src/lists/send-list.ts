@@ -43,6 +43,7 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
   const {
     paging,
     format: formatName,
+    bom,
     sort,
     filters,
   } = splitQuery(request.query as Paging & { sort?: string });
@@ -52,7 +53,7 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
   if (list.order.tie || sort === '-score') query.push('tie');
   const listRequest: ListRequest = {
     list,
-    format: chooseFormat(request.headers.accept, formatName),
+    format: chooseFormat(request.headers.accept, formatName, bom),
     formatName,
     query,
     cursor: paging.cursor === undefined ? undefined : decodeCursor(query, paging.cursor, list.order),
@@ -76,7 +77,7 @@ async function sendWhole(request: FastifyRequest, reply: FastifyReply, listReque
     const versionTag =
       version === undefined || list.isTimeDependent
         ? undefined
-        : `"${fingerprint([program, version, request.actor.scopes, query, cursor, countAll, format.type])}"`;
+        : `"${fingerprint([program, version, request.actor.scopes, query, cursor, countAll, format.type, format.variant])}"`;
     const matchedTag = versionTag && matchRequestEtag(request, versionTag);
     if (!list.isTimeDependent)
       reply.cacheDependencies = { reads, version: currentVersion, day: dayKey(request.moment) };

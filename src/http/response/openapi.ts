@@ -44,6 +44,12 @@ const ProblemBody = Type.Object(
   { $id: 'Problem', description: 'An error (RFC 9457). Some codes add members, such as `allowed`.' },
 );
 
+/** A form has the file in a field. */
+function describeForm(requestBody: { content?: Record<string, { schema?: unknown }> } | undefined): void {
+  const form = requestBody?.content?.['multipart/form-data'];
+  if (form) form.schema = { type: 'object', properties: { file: FileBody }, required: ['file'] };
+}
+
 const FileBody = { type: 'string', format: 'binary', description: 'The file.' };
 
 /** Generates the OpenAPI document from the schemas that validate requests. */
@@ -100,6 +106,7 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
           if (parameter.schema?.type === 'array') Object.assign(parameter, { style: 'form', explode: false });
         }
         if (requestBody) requestBody.required = needsBody(requestBody, components);
+        describeForm(requestBody);
       }
       describeHeaders(openapiObject as never);
       shareComponents(openapiObject as never);

@@ -10,7 +10,7 @@ const maxNamed = 10;
 
 /** The part of the summary that reports how the columns and values of a file were understood. */
 export function explainRecognition(
-  { columns, sheet }: FileScan,
+  { columns, sheet, charset }: FileScan,
   people: ImportSummary['unknown_people'],
   /** The texts that say that there is nobody, by column. */
   nobody: Readonly<Record<string, readonly string[]>>,
@@ -39,6 +39,7 @@ export function explainRecognition(
   const unnamed = skipped.filter(({ column }) => column === null);
   const heading = used.find(([, { is }]) => is === 'heading');
   const sentences = [
+    charset && charset !== 'utf-8' && `The file was read as ${charset}.`,
     preset && `Looks like an export of ${presetLabel(preset)}.`,
     sheet?.others.length &&
       `Only the sheet “${shortened(sheet.name)}” was imported, not ${quoted(sheet.others)}.`,
@@ -66,6 +67,7 @@ export function explainRecognition(
     preset,
     date_order: order,
     sheet: sheet?.name ?? null,
+    charset: charset ?? null,
     explanation: sentences.filter(Boolean).join(' '),
   };
 }

@@ -12,7 +12,9 @@ type Format = keyof typeof formats;
 export function ExportButton({ path, filters, name }: { path: string; filters: Filters; name: string }) {
   const { isBusy, run } = useAction();
   const save = async (format: Format) => {
-    const response = await fetchFrom(`${path}?${new URLSearchParams({ ...filters, format })}`);
+    // By the byte order mark, Excel reads the letters of CSV right.
+    const parameters = { ...filters, format, ...(format === 'csv' && { bom: 'true' }) };
+    const response = await fetchFrom(`${path}?${new URLSearchParams(parameters)}`);
     saveFile(await response.blob(), `${name}-${today()}.${format}`);
   };
   return (

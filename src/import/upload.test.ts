@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { onSqlite, pluck, withKey } from '../../test/service.ts';
+import { sheetRows, workbookOf } from '../../test/workbook.ts';
+import { readForm } from '../formats/multipart.ts';
+
+const boundary = 'x-123';
+const type = `multipart/form-data; boundary=${boundary}`;
+
+const form = (...parts: [headers: string, content: string | Buffer][]) =>
+  Buffer.concat([
+    ...parts.flatMap(([headers, content]) => [
+      Buffer.from(`--${boundary}\r\n${headers}\r\n\r\n`),
+      Buffer.from(content as string),
+      Buffer.from('\r\n'),
+    ]),
+    Buffer.from(`--${boundary}--\r\n`),
+  ]);
+
+const filePart = (name: string, mediaType = '') =>
+  `Content-Disposition: form-data; name="file"; filename="${name}"${mediaType && `\r\nContent-Type: ${mediaType}`}`;
+
+// Reading a request does not depend on the engine.
+onSqlite('an upload', (start) => {
+  test('can be a form with one file, in any encoding', async (t) => {
+    const { service, key } = await withKey(start(t));
+    const send = (body: Buffer, query = '') =>
+      service.upload(`/v1/personnel/import?${query}`, key, body, type);
+    const csv = await send(form([filePart('a.csv', 'application/vnd.ms-excel'), 'name\r\nAda\r\n']));
+    assert.deepEqual([csv.status, csv.body.summary.created], [200, 1], csv.text);
+    const protectedText = await workbookOf([
+      { name: 'A', rows: sheetRows(['name', 'title'], ['Bob', "'=1+1"]) },
+    ]);
+    const xlsx = await send(form([filePart('b.xlsx'), protectedText]));
+    assert.equal(xlsx.body.summary.created, 1, xlsx.text);
+    const latin = Buffer.from('name,title\nZoë,Chéf\n', 'latin1');
+    const western = await send(form([filePart('c.csv', 'text/csv'), latin]));
+    assert.deepEqual([western.body.summary.charset, western.body.summary.created], ['windows-1252', 1]);
+    assert.match(western.body.summary.explanation, /^The file was read as windows-1252\./);
+    const named = await send(
+      form([filePart('d.csv'), Buffer.from([...Buffer.from('name\n'), 0xa3, 0x0a])]),
+      'charset=iso-8859-2',
+    );
+    assert.equal(named.body.summary.charset, 'iso-8859-2');
+    // A browser that sends the file with fetch and FormData.
+    const data = new FormData();
+    data.append('file', new Blob(['{"name":"Grace"}\n']), 'e.ndjson');
+    const response = await fetch(`${service.origin}/v1/personnel/import`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: data,
+    });
+    assert.equal(response.status, 200, await response.text());
+    const people = await service.list('/v1/personnel', key);
+    assert.deepEqual(
+      pluck(
+        people.filter(({ name }: { name: string }) => name === 'Bob'),
+        'title',
+      ),
+      ['=1+1'],
+    );
+    assert.deepEqual(pluck(people, 'name').sort(), ['Ada', 'Bob', 'Grace', 'Zoë', 'Ł'].sort());
+    for (const [body, why] of [
+      [form(['Content-Disposition: form-data; name="mode"', 'upsert']), /“mode” is no file.*query/],
+      [form([filePart('a.csv'), 'name\nx\n'], [filePart('b.csv'), 'name\ny\n']), /several files/],
+      [form(), /no file/],
+      [Buffer.from('name\nAda\n'), /boundary does not occur/],
+      [form([filePart('a.csv'), 'name\nx\n']).subarray(0, -10), /has no end/],
+    ] as const) {
+      const refused = await send(body);
+      assert.deepEqual([refused.status, refused.body.code], [400, 'malformed_request'], refused.text);
+      assert.match(refused.body.detail, why);
+    }
+    const elsewhere = await service.upload('/v1/personnel', key, form(), type);
+    assert.equal(elsewhere.status, 415);
+  });
+
+  test('is downloaded for Excel with a byte order mark', async (t) => {
+    const { service, key } = await withKey(start(t));
+    await service.make('/v1/personnel', key, { name: 'Zoë' });
+    const response = await fetch(`${service.origin}/v1/personnel?format=csv&bom=true`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    assert.deepEqual([...bytes.subarray(0, 3)], [0xef, 0xbb, 0xbf]);
+    const again = await service.upload('/v1/personnel/import?mode=upsert', key, bytes);
+    assert.equal(again.body.summary.unchanged, 1, again.text);
+    const refused = await service.get('/v1/personnel?bom=true', key);
+    assert.deepEqual([refused.status, refused.body.errors[0].parameter], [400, 'bom']);
+  });
+});
+
+test('the file of a form can contain anything but the delimiter', () => {
+  const content = Buffer.from([0, 13, 10, 45, 45, 255, 13, 10, 13, 10]);
+  assert.deepEqual(readForm(form([filePart('a "quoted".bin'), content]), type).content, content);
+  const many = form(...Array.from({ length: 30 }, () => [filePart('a'), ''] as [string, string]));
+  assert.throws(() => readForm(many, type), /more than 20 parts/);
+  assert.throws(() => readForm(content, 'multipart/form-data'), /no boundary/);
+});
