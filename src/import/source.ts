@@ -25,7 +25,7 @@ const formats: Record<FileFormat, { types: readonly string[]; extensions: readon
   xlsx: { types: [xlsxType], extensions: ['xlsx'] },
 };
 
-export const formType = 'multipart/form-data';
+const formType = 'multipart/form-data';
 
 export const fileTypes = [...Object.values(formats).flatMap(({ types }) => types), formType];
 
