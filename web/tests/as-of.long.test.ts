@@ -29,7 +29,7 @@ test('the risks are shown as of an earlier day, which is in the URL, and nothing
   for (const { title } of then.data) assert.ok(titles.includes(title), title);
   await page.getByRole('columnheader', { name: 'Rank', exact: true }).waitFor();
   assert.equal(await page.getByRole('columnheader', { name: '30 days' }).count(), 0);
-  const cells = (await console.get(`/v1/risks/heatmap?as_of=${day}`)).data;
+  const cells = (await console.get(`/v1/risks/heatmap?kind=threat&as_of=${day}`)).data;
   for (const { probability, impact, count } of cells.slice(0, 5)) {
     const name = `Probability ${probability}, impact ${impact}: ${count} risk`;
     await page.getByRole('link', { name }).waitFor();
