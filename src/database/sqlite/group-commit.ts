@@ -93,7 +93,7 @@ export function createWriteQueue(
     const overdue = queue.filter(isOverdue);
     if (overdue.length > 0) queue.splice(0, queue.length, ...queue.filter((entry) => !isOverdue(entry)));
     for (const entry of overdue)
-      entry.reject(unavailable('A large import is in progress. Try again shortly.', 5));
+      entry.reject(unavailable('A large import or change is in progress. Try again shortly.', 5));
   }
 
   async function runTransaction<T>(writer: Kysely<Tables>, work: Work<T>): Promise<T> {

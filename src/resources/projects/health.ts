@@ -95,7 +95,7 @@ export const unassessedThreats = sql<number>`(projects.unassessed_risks
 /** Because of its limit, neither engine merges this subquery into the rules, which would count everything again. */
 const measures = (moment: Moment) => sql`(select
   ${topScore} as top_score,
-  ${topRisk(sql`level`)} as top_level,
+  ${topLevel} as top_level,
   ${topRisk(sql`key`)} as top_key,
   projects.active_risks - projects.unassessed_risks - ${opportunitiesWhere(isAssessed)} as assessed,
   (select count(*) from risks
@@ -116,6 +116,7 @@ function topRisk(column: RawBuilder<unknown>) {
 }
 
 export const topScore = topRisk(sql`score`);
+export const topLevel = topRisk(sql`level`);
 
 export const overdueTasks = (today: string) => sql<number>`(select count(*) from tasks
   where project_id = projects.id and open = 1 and due_key < ${today})`;

@@ -35,6 +35,7 @@ import {
   opportunities,
   overdueTasks,
   projectHealth,
+  topLevel,
   topScore,
   unassessedThreats,
 } from './health.ts';
@@ -261,6 +262,7 @@ const projectJson = (moment: Moment) =>
       active_risks: activeThreats,
       unassessed_risks: unassessedThreats,
       top_score: topScore,
+      top_level: topLevel,
       opportunities,
       overdue_tasks: overdueTasks(moment.today),
     }),

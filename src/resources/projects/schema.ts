@@ -22,7 +22,7 @@ import {
   Writable,
 } from '../../core/schemas.ts';
 import { columnsOf, describeResource, Folded, SortKey } from '../descriptor.ts';
-import { maxScore } from '../risk-model/schema.ts';
+import { levels, maxScore } from '../risk-model/schema.ts';
 
 const keyPattern = '[A-Z0-9]{2,10}';
 
@@ -75,6 +75,9 @@ export const Project = Strict(
       active_risks: Type.Integer({ description: 'Active threats.' }),
       unassessed_risks: Type.Integer({ description: 'Active threats without a score.' }),
       top_score: OrNull(Type.Integer({ description: 'The highest score of an active threat.' })),
+      top_level: OrNull(
+        OneOf(levels, { description: 'The level of the active threat with the highest rank.' }),
+      ),
       opportunities: Type.Integer({ description: 'Active opportunities.' }),
       overdue_tasks: Type.Integer(),
     }),

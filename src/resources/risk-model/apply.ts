@@ -14,16 +14,7 @@ import { changeProject, getProject } from '../projects/queries.ts';
 import { riskSubject } from '../risks/queries.ts';
 import { ratingColumns } from '../risks/rules/score-columns.ts';
 import { riskResource } from '../risks/schema.ts';
-import {
-  anyDiffers,
-  type Change,
-  changedColumns,
-  changesRisks,
-  mappedIssues,
-  mappedRisks,
-  orderOf,
-} from './mapping.ts';
-import type { Appetites } from './preview.ts';
+import { type Change, changedColumns, mappedRisks, orderOf } from './mapping.ts';
 import { describeVersion } from './queries.ts';
 import { type RiskModel, type RiskModelInput, riskModelResource } from './schema.ts';
 
@@ -40,11 +31,18 @@ export async function lockEverythingRated(db: Transaction<Tables>): Promise<void
   );
 }
 
-/** Stores the next version of the model and maps all risks, appetites and issues. Lock everything before. */
+/** What a change writes: found in a snapshot after everything was locked. */
+export type Plan = {
+  change: Change;
+  risks: readonly string[];
+  issues: readonly { id: string; severity: Issue['severity'] }[];
+  appetites: ReadonlyMap<string, { before: number; after: number }>;
+};
+
+/** Stores the next version of the model and maps all risks, appetites and issues. */
 export async function applyChange(
   db: Transaction<Tables>,
-  change: Change,
-  appetites: Appetites,
+  { change, risks, issues, appetites }: Plan,
   { restore_version, reason }: Pick<RiskModelInput, 'restore_version' | 'reason'>,
   requested: Author,
 ): Promise<RiskModel> {
@@ -69,9 +67,8 @@ export async function applyChange(
       created_at: author.now,
     },
   ]);
-  const issues = changesRisks(change) ? (await mappedIssues(change).execute(db)).rows : [];
-  if (changesRisks(change)) await changeRisks(db, change, version, author);
-  await changeIssues(db, issues as { id: string; severity: Issue['severity'] }[], author);
+  await changeRisks(db, change, risks, version, author);
+  await changeIssues(db, issues, author);
   for (const [project_id, { before, after }] of appetites) {
     const current = await getProject(db, project_id, author);
     const differences = { appetite: { from: before, to: after } };
@@ -110,12 +107,10 @@ async function timeAfterAll(db: Transaction<Tables>, now: string): Promise<strin
 async function changeRisks(
   db: Transaction<Tables>,
   change: Change,
+  ids: readonly string[],
   formerVersion: number,
   author: Author,
 ): Promise<void> {
-  const { rows } = await sql<{ id: string }>`select id from ${mappedRisks(change)} as mapped
-    where ${anyDiffers(changedColumns)} order by id`.execute(db);
-  const ids = rows.map(({ id }) => id);
   for (const batch of chunk(ids, batchSize)) {
     const isInBatch = sql<boolean>`${inJsonArray(sql.ref('risks.id'), batch)}`;
     await archive(db, isInBatch, author.now);

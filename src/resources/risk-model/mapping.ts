@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { maxRating } from '../../core/schemas.ts';
-import type { Model } from '../../store/risk-model.ts';
+import type { Issue } from '../issues/schema.ts';
 import {
   type RatingColumn,
   ratingColumns,
@@ -31,12 +31,16 @@ const mapRating = ({ ratings }: Mapping, column: RatingColumn) =>
     ratings[axisOf(column)].map((to, i) => [i + 1, to] as const),
   );
 
-/** Whether the ratings of a risk are as they were, apart from changes of the model. Its past version is joined as `past`. */
-const isUntouched = ({ changes }: Restore) => sql`not exists (
+/**
+ * Whether only changes of the model have changed the ratings of a risk since then. Such a change records `model_version`
+ * after the ratings; somebody's change may have the same time, but comes later.
+ */
+const isUntouched = ({ since }: Restore) => sql`not exists (
   select 1 from history where history.subject_id = risks.id
     and history.field in (${sql.join(ratingColumns.map((column) => sql.lit(column)))})
-    and history.at >= ${changes[0] ?? ''}
-    and history.at not in (${sql.join(changes.map((at) => sql`${at}`))}))`;
+    and history.at >= ${since}
+    and not exists (select 1 from history as later where later.subject_id = history.subject_id
+      and later.at = history.at and later.field = 'model_version' and later.id > history.id))`;
 
 const ownColumns = [
   ...['id', 'project_id', 'active', 'due_on', 'raised_on', 'score', 'level', 'residual_score'],
@@ -102,23 +106,11 @@ const severityExpression = (model: StoredModel, impact: string) =>
   );
 
 /** The open issues made from risks that still have the severity of the old impact, where the new one gives another. */
-export const mappedIssues = (change: Change): RawBuilder<{ id: string; severity: string }> =>
-  sql`select issues.id, mapped.new_severity as severity from issues join (
+export function mappedIssues(change: Change): RawBuilder<{ id: string; severity: Issue['severity'] }> {
+  const isLinked = sql<boolean>`risks.id in (select risk_id from issues where issues.open = 1)`;
+  return sql`select issues.id, mapped.new_severity as severity from issues join (
       select id, ${severityExpression(change.from, 'impact')} as old_severity,
         ${severityExpression(change.to, 'new_impact')} as new_severity
-      from ${mappedRisks(change)} as risks) as mapped on mapped.id = issues.risk_id
+      from ${mappedRisks(change, isLinked)} as risks) as mapped on mapped.id = issues.risk_id
     where issues.open = 1 and issues.severity = mapped.old_severity and mapped.old_severity <> mapped.new_severity`;
-
-/** Whether the change can change a risk at all: new labels and colors do not. */
-export const changesRisks = ({ from, to, ratings, restore }: Change): boolean => {
-  const isSameRating = (rating: number, i: number) => rating === i + 1;
-  return (
-    restore !== undefined ||
-    !ratings.probability.every(isSameRating) ||
-    !ratings.impact.every(isSameRating) ||
-    levelsOf(from) !== levelsOf(to)
-  );
-};
-
-const levelsOf = ({ cells }: Pick<Model, 'cells'>) =>
-  cells.map(({ probability, impact, level }) => `${probability} ${impact} ${level}`).join();
+}

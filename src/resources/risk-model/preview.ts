@@ -1,21 +1,14 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../../store/tables.ts';
-import {
-  anyDiffers,
-  type Change,
-  changedColumns,
-  changesRisks,
-  mappedIssues,
-  mappedRisks,
-  orderOf,
-} from './mapping.ts';
+import { ratingColumns } from '../risks/rules/score-columns.ts';
+import { anyDiffers, type Change, changedColumns, mappedIssues, mappedRisks } from './mapping.ts';
 import { mapAppetite } from './rules.ts';
-import { levels, type RiskModelChange } from './schema.ts';
+import { type LevelId, levels, type RiskModelChange } from './schema.ts';
 
 type Changes = RiskModelChange['changes'];
 
 /** The appetites that a change of the model sets, by project. */
-export type Appetites = Map<string, { before: number; after: number }>;
+type Appetites = Map<string, { before: number; after: number }>;
 
 /** What a change of the model would change. Writes nothing. */
 export async function previewChange(
@@ -27,50 +20,76 @@ export async function previewChange(
   const appetites: Appetites = new Map(
     changed.map(([id, appetite]) => [id, { before: appetite, after: after.get(id) ?? appetite }]),
   );
-  const scores = changesRisks(change) ? await countChanges(db, change) : noChanges;
+  const groups = await countGroups(db, change);
+  const total = (field: keyof Counts, matches: (group: Group) => boolean = () => true) =>
+    groups.reduce((sum, group) => sum + (matches(group) ? Number(group[field]) : 0), 0);
+  const isActive = ({ active }: Group) => active === 1;
+  const ratings = total('ratings');
   return {
     appetites,
     changes: {
-      ...scores,
-      by_level: await countLevels(db, change),
-      above_appetite: await countAbove(db, change, before, after),
+      risks: total('risks'),
+      ratings,
+      scores: total('scores'),
+      levels: total('levels'),
+      raised: total('count', ({ level, new_level }) => rankOf(new_level) > rankOf(level)),
+      lowered: total('count', ({ level, new_level }) => rankOf(new_level) < rankOf(level)),
+      initial_scores: total('initial_scores'),
+      ranks: ratings > 0 ? await countRanks(db, change) : 0,
+      by_level: levels
+        .toReversed()
+        .map((level) => ({
+          level,
+          before: total('count', (group) => isActive(group) && group.level === level),
+          after: total('count', (group) => isActive(group) && group.new_level === level),
+        }))
+        .filter(({ level, before }) => before > 0 || change.to.levels.some((one) => one.level === level)),
+      above_appetite: {
+        before: total(
+          'count',
+          (group) => isActive(group) && (group.score ?? 0) > (before.get(group.project_id) ?? 0),
+        ),
+        after: total(
+          'count',
+          (group) => isActive(group) && (group.new_score ?? 0) > (after.get(group.project_id) ?? 0),
+        ),
+      },
       appetites: groupAppetites(appetites),
-      issues: changesRisks(change) ? await countRows(db, mappedIssues(change)) : 0,
+      issues: (await findIssues(db, change)).length,
       views: await findViews(db),
     },
   };
 }
 
-const noChanges = {
-  risks: 0,
-  ratings: 0,
-  scores: 0,
-  levels: 0,
-  raised: 0,
-  lowered: 0,
-  initial_scores: 0,
-  ranks: 0,
+const rankOf = (level: LevelId | null) => (level === null ? -1 : levels.indexOf(level));
+
+type Counts = Record<'count' | 'risks' | 'ratings' | 'scores' | 'levels' | 'initial_scores', number>;
+
+type Group = Counts & {
+  project_id: string;
+  active: number;
+  score: number | null;
+  new_score: number | null;
+  level: LevelId | null;
+  new_level: LevelId | null;
 };
 
-async function countChanges(db: Kysely<Tables>, change: Change): Promise<typeof noChanges> {
-  const ratings = ['probability', 'impact', 'residual_probability', 'residual_impact'];
+/** Reads all risks once: everything but the ranks follows from these counts. */
+async function countGroups(db: Kysely<Tables>, change: Change): Promise<Group[]> {
   const conditions = {
     risks: anyDiffers(changedColumns),
-    ratings: anyDiffers(ratings),
+    ratings: anyDiffers(ratingColumns),
     scores: anyDiffers(['score', 'residual_score']),
     levels: anyDiffers(['level', 'residual_level']),
-    raised: sql`${orderOf('new_level')} > ${orderOf('level')}`,
-    lowered: sql`${orderOf('new_level')} < ${orderOf('level')}`,
     initial_scores: anyDiffers(['initial_score']),
   };
   const counts = Object.entries(conditions).map(
     ([name, condition]) => sql`count(case when ${condition} then 1 end) as ${sql.ref(name)}`,
   );
-  const { rows } = await sql<Omit<typeof noChanges, 'ranks'>>`
-    select ${sql.join(counts)} from ${mappedRisks(change)} as mapped`.execute(db);
-  const [counted] = rows;
-  const ranks = counted && counted.ratings > 0 ? await countRanks(db, change) : 0;
-  return { ...noChanges, ...counted, ranks };
+  const by = sql`project_id, active, score, new_score, level, new_level`;
+  const { rows } = await sql<Group>`select ${by}, count(*) as count, ${sql.join(counts)}
+    from ${mappedRisks(change)} as mapped group by ${by}`.execute(db);
+  return rows;
 }
 
 /** Counts the risks of the default register whose place changes. */
@@ -83,35 +102,16 @@ async function countRanks(db: Kysely<Tables>, change: Change): Promise<number> {
   return Number(rows[0]?.count ?? 0);
 }
 
-async function countLevels(db: Kysely<Tables>, change: Change): Promise<Changes['by_level']> {
-  const { rows } = await sql<{ before: string | null; after: string | null; count: number }>`
-    select level as before, new_level as after, count(*) as count
-    from ${mappedRisks(change, sql`risks.active = 1`)} as mapped group by level, new_level`.execute(db);
-  const total = (field: 'before' | 'after', level: string) =>
-    rows.reduce((sum, row) => sum + (row[field] === level ? Number(row.count) : 0), 0);
-  return levels
-    .toReversed()
-    .map((level) => ({ level, before: total('before', level), after: total('after', level) }))
-    .filter(({ level, before }) => before > 0 || change.to.levels.some((one) => one.level === level));
+/** The ids of the risks that change, in order. */
+export async function findRisks(db: Kysely<Tables>, change: Change): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`select id from ${mappedRisks(change)} as mapped
+    where ${anyDiffers(changedColumns)} order by id`.execute(db);
+  return rows.map(({ id }) => id);
 }
 
-async function countAbove(
-  db: Kysely<Tables>,
-  change: Change,
-  before: ReadonlyMap<string, number>,
-  after: ReadonlyMap<string, number>,
-): Promise<Changes['above_appetite']> {
-  const { rows } = await sql<{ project_id: string; score: number; new_score: number; count: number }>`
-    select project_id, score, new_score, count(*) as count
-    from ${mappedRisks(change, sql`risks.active = 1`)} as mapped
-    where score is not null group by project_id, score, new_score`.execute(db);
-  const above = { before: 0, after: 0 };
-  for (const { project_id, score, new_score, count } of rows) {
-    if (score > (before.get(project_id) ?? 0)) above.before += Number(count);
-    if (new_score > (after.get(project_id) ?? 0)) above.after += Number(count);
-  }
-  return above;
-}
+/** The issues that change, with their new severities. */
+export const findIssues = async (db: Kysely<Tables>, change: Change) =>
+  (await mappedIssues(change).execute(db)).rows;
 
 /**
  * The appetite of each project before and after. A change that returns to an earlier version also restores an appetite that
@@ -145,8 +145,12 @@ async function readFormer(
     .orderBy('id')
     .execute();
   const former = new Map<string, number | undefined>();
+  const lastChange = new Map<string, string>();
   for (const { subject_id, at, from } of entries) {
-    if (!changes.includes(at)) former.set(subject_id, undefined);
+    // Of several changes at the time of one of the model, that of the model came first.
+    const isOfModel = changes.includes(at) && lastChange.get(subject_id) !== at;
+    lastChange.set(subject_id, at);
+    if (!isOfModel) former.set(subject_id, undefined);
     else if (!former.has(subject_id)) former.set(subject_id, Number(from));
   }
   const untouched = await db
@@ -163,13 +167,6 @@ function groupAppetites(appetites: Appetites): Changes['appetites'] {
   return [...groups.values()]
     .flatMap(([first, ...others]) => (first ? [{ ...first, projects: others.length + 1 }] : []))
     .sort((a, b) => a.before - b.before || a.after - b.after);
-}
-
-async function countRows(db: Kysely<Tables>, rows: ReturnType<typeof mappedIssues>): Promise<number> {
-  const counted = await sql<{ count: number }>`select count(*) as count from (${rows}) as counted`.execute(
-    db,
-  );
-  return Number(counted.rows[0]?.count ?? 0);
 }
 
 const ratedFilters = ['probability', 'impact', 'level', 'min_score', 'max_score'];

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
+import { plainLevel, plainRanking, riskModels } from '../../../test/risk-models.ts';
 import { onBothEngines, pluck, type TestService, withKey } from '../../../test/service.ts';
 import { checkCommand } from '../../commands/check.ts';
 import type { Event } from '../events/schema.ts';
+import type { Risk } from '../risks/schema.ts';
 import { presets } from './presets.ts';
 import type { RiskModelInput, StoredModel } from './schema.ts';
 
@@ -290,5 +293,78 @@ onBothEngines('the risk model', (start) => {
     assert.equal((await service.get('/v1/risks?min_score=20', key)).status, 400);
     assert.equal((await service.list('/v1/risks?min_score=20&as_of=2026-11-11', key)).length, 1);
     assert.deepEqual(await violations(), []);
+  });
+
+  test('of any size and with any levels, decides about ranks, levels, the heat map and the summary', async (t) => {
+    const { service, key, put, violations } = await withRisks(start(t), []);
+    const rating = fc.option(fc.integer({ min: 1, max: 3 }));
+    const risks = fc.array(fc.record({ probability: rating, impact: rating }), {
+      minLength: 4,
+      maxLength: 8,
+    });
+    await fc.assert(
+      fc.asyncProperty(riskModels, risks, async (model, added) => {
+        for (const body of added)
+          await service.make('/v1/projects/APOLLO/risks', key, { title: 'x', ...body });
+        const { status, text } = await put(model);
+        assert.equal(status, 200, text);
+        const register: Risk[] = await service.list('/v1/risks', key);
+        assert.deepEqual(pluck(register, 'id'), pluck(plainRanking(register), 'id'));
+        for (const risk of register) assert.equal(risk.level, plainLevel(model, risk));
+        for (const query of ['', '?project=APOLLO', `?as_of=${register[0]?.updated_at.slice(0, 10)}`]) {
+          const { data: cells } = (await service.get(`/v1/risks/heatmap${query}`, key)).body;
+          assert.deepEqual(
+            pluck(cells, 'probability', 'impact', 'level', 'count').toSorted(),
+            model.cells
+              .map(({ probability, impact, level }) => {
+                const inCell = register.filter(
+                  (one) => one.probability === probability && one.impact === impact,
+                );
+                return [probability, impact, level, inCell.length];
+              })
+              .toSorted(),
+          );
+          const { data: summary } = (await service.get(`/v1/risks/summary${query}`, key)).body;
+          assert.deepEqual(
+            pluck(summary.by_level, 'level', 'count'),
+            model.levels
+              .toReversed()
+              .map(({ level }) => [level, register.filter((one) => one.level === level).length]),
+          );
+        }
+      }),
+      { numRuns: 4 },
+    );
+    assert.deepEqual(await violations(), []);
+  });
+
+  test('its labels are read from files, and ratings of another version are refused', async (t) => {
+    const { service, key, put } = await withRisks(start(t), [[2, 2]]);
+    const exported = await service.get('/v1/risks', key, { accept: 'text/csv' });
+    assert.match(exported.text.split('\r\n')[0] ?? '', /,model_version,/);
+    const own = fourByFour.impact.map((step, i) => ({
+      ...step,
+      word: ['Gering', 'Mittel', 'Hoch', 'Sehr hoch'][i] ?? '',
+    }));
+    await put({ ...fourByFour, impact: own });
+    const path = '/v1/projects/APOLLO/risks/import';
+    const file = 'title,Probability (1-4),impact\nA,likely,sehr hoch\nB,3,Mittel\nC,5,1\nD,1,medium\n';
+    const { body } = await service.upload(path, key, file);
+    assert.deepEqual(pluck(body.results, 'status'), ['created', 'created', 'failed', 'failed']);
+    assert.match(body.results[2].errors[0].detail, /numbers from 1 to 4/);
+    const stored = await service.list('/v1/projects/APOLLO/risks', key);
+    assert.deepEqual(pluck(stored, 'title', 'score').slice(0, 2), [
+      ['A', 12],
+      ['B', 6],
+    ]);
+    const again = await service.upload(`${path}?mode=upsert`, key, exported.text);
+    assert.equal(again.body.summary.failed, 1);
+    assert.match(
+      again.body.results[0].errors[0].detail,
+      /version 1 of the risk model, but version 2 is in force/,
+    );
+    const current = await service.get('/v1/risks', key, { accept: 'text/csv' });
+    const same = await service.upload(`${path}?mode=upsert`, key, current.text);
+    assert.deepEqual([same.body.summary.unchanged, same.body.summary.failed], [3, 0], same.text);
   });
 });

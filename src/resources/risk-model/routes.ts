@@ -14,7 +14,7 @@ import { describeModel } from '../risks/rules/model.ts';
 import { applyChange, lockEverythingRated } from './apply.ts';
 import type { Change } from './mapping.ts';
 import { presets, RiskModelPreset } from './presets.ts';
-import { previewChange } from './preview.ts';
+import { findIssues, findRisks, previewChange } from './preview.ts';
 import { getRiskModel, versionList } from './queries.ts';
 import { mappingOf, modelIn } from './rules.ts';
 import { RiskModel, RiskModelChange, RiskModelInput, RiskModelVersion } from './schema.ts';
@@ -95,34 +95,49 @@ export function riskModelRoutes(app: App): void {
 type ModelRequest = FastifyRequest<{ Body: RiskModelInput }>;
 
 async function preview(request: ModelRequest, reply: FastifyReply) {
-  const { db, end } = await request.database.snapshot('slow');
-  try {
-    const current = await readRiskModel(db);
-    assertIfMatch(request, current);
-    const change = await changeOf(db, current, request.body);
-    const { changes } = await previewChange(db, change);
-    const model = describeModel({ ...change.to, version: current.version + Number(isNew(change)) });
-    const body: RiskModelChange = { dry_run: true, model, ratings_map: change.ratings, changes };
-    return await reply.send(body);
-  } finally {
-    await end();
-  }
+  return reply.send(await inSnapshot(request, async (db) => (await planOf(db, request)).shown));
 }
 
 async function change(request: ModelRequest, reply: FastifyReply) {
   const body = await request.database.write(async (db): Promise<RiskModelChange> => {
     await lockEverythingRated(db);
-    const current = await readRiskModel(db);
-    assertIfMatch(request, current);
-    const change = await changeOf(db, current, request.body);
-    const { changes, appetites } = await previewChange(db, change);
-    const model = isNew(change)
-      ? await applyChange(db, change, appetites, request.body, request.change)
+    // All that was committed before the locks is in the snapshot, and a slow read may take longer there than in a write.
+    const plan = await inSnapshot(request, async (snapshot) => {
+      const { change, appetites, shown } = await planOf(snapshot, request);
+      const [risks, issues] = [await findRisks(snapshot, change), await findIssues(snapshot, change)];
+      return { change, appetites, shown, risks, issues };
+    });
+    const model = isNew(plan.change)
+      ? await applyChange(db, plan, request.body, request.change)
       : await getRiskModel(db);
-    return { dry_run: false, model, ratings_map: change.ratings, changes };
+    return { ...plan.shown, dry_run: false, model };
   }, 'long');
   const { model } = body;
   return reply.header('etag', resourceEtag(model.version, JSON.stringify(model))).send(body);
+}
+
+async function inSnapshot<T>(
+  { database }: ModelRequest,
+  read: (db: Kysely<Tables>) => Promise<T>,
+): Promise<T> {
+  const { db, end } = await database.snapshot('slow');
+  try {
+    return await read(db);
+  } finally {
+    await end();
+  }
+}
+
+/** The change, and the response to a dry run of it. */
+async function planOf(db: Kysely<Tables>, request: ModelRequest) {
+  const current = await readRiskModel(db);
+  assertIfMatch(request, current);
+  const change = await changeOf(db, current, request.body);
+  const { changes, appetites } = await previewChange(db, change);
+  const version = current.version + Number(isNew(change));
+  const model = describeModel({ ...change.to, version });
+  const shown: RiskModelChange = { dry_run: true, model, ratings_map: change.ratings, changes };
+  return { change, appetites, shown };
 }
 
 /** The change that a request asks for. */

@@ -22,7 +22,7 @@ const openCheckMs = 500;
  * sign-ins.
  */
 const dependencies: Readonly<Record<string, readonly Subject[]>> = {
-  risks: ['risk', 'project', 'person', 'group'],
+  risks: ['risk', 'risk_model', 'project', 'person', 'group'],
   issues: ['issue', 'project', 'person', 'group'],
   tasks: ['task', 'project', 'person', 'group'],
   personnel: ['person', 'group'],
@@ -32,7 +32,7 @@ const dependencies: Readonly<Record<string, readonly Subject[]>> = {
   access: ['access', 'session', 'person', 'project'],
   sessions: ['access', 'session'],
   audit: ['access', 'session', 'key'],
-  'risk-model': [],
+  'risk-model': ['risk_model'],
   organization: ['organization'],
   categories: ['category', 'risk', 'project'],
   'sign-in-ways': [],

@@ -1,28 +1,37 @@
 import { Link } from 'wouter';
 import type { Issue, Project, RankedRisk, Risk } from '../api/openapi.ts';
 import { dayOf, formatDay, formatNumber, humanize } from '../format.ts';
-import { kindClass, levelLabel, type RiskKind, riskStatusLabel } from '../risks/kinds.ts';
-import { isActiveRisk } from '../risks/model.ts';
+import { kindClass, type RiskKind, riskStatusLabel } from '../risks/kinds.ts';
+import { isActiveRisk, levelColors, levelLabel, useRiskModel } from '../risks/model.ts';
 import { describeHealth } from './health-reasons.tsx';
 
 /** The color shows the level; the tooltip names it, so that color is not the only signal. */
-export const Score = ({ score, level, kind }: Pick<Risk, 'score' | 'level'> & Partial<Pick<Risk, 'kind'>>) =>
-  score === null ? (
-    <span className="score none" title="Not assessed">
-      –
-    </span>
-  ) : (
-    <span className={`score level-${level}${kindClass(kind)}`} title={levelLabel(level ?? '', kind)}>
+export function Score({ score, level, kind }: Pick<Risk, 'score' | 'level'> & Partial<Pick<Risk, 'kind'>>) {
+  const { data: model } = useRiskModel();
+  if (score === null)
+    return (
+      <span className="score none" title="Not assessed">
+        –
+      </span>
+    );
+  const { className, ...style } = levelColors(model, level, { kind });
+  return (
+    <span className={`score ${className}`} {...style} title={levelLabel(model, level ?? '', kind)}>
       {score}
     </span>
   );
+}
 
-export const Level = ({ level, kind }: Pick<Risk, 'level' | 'kind'>) =>
-  level === null ? (
-    <span className="chip">Not assessed</span>
-  ) : (
-    <span className={`chip level-${level}${kindClass(kind)}`}>{levelLabel(level, kind)}</span>
+export function Level({ level, kind }: Pick<Risk, 'level' | 'kind'>) {
+  const { data: model } = useRiskModel();
+  if (level === null) return <span className="chip">Not assessed</span>;
+  const { className, ...style } = levelColors(model, level, { kind });
+  return (
+    <span className={`chip ${className}`} {...style}>
+      {levelLabel(model, level, kind)}
+    </span>
   );
+}
 
 export const Severity = ({ severity }: Pick<Issue, 'severity'>) => (
   <span className={`chip level-${severity}`}>{humanize(severity)}</span>

@@ -72,6 +72,8 @@ function actionOf({ type, subject, data, previous }: ChangeEvent): readonly [bef
       return ['lowered the level of risk', fromTo(previous.level, data.level)];
     case 'organization.changed':
       return [`changed the ${Object.keys(previous).map(fieldName).join(', ')} of`];
+    case 'risk_model.changed':
+      return ['changed the risk model', ` to version ${text('version')}`];
     case 'comment.created':
       return [`commented on ${text('subject_type')}`, `: “${excerpt(data)}”`];
     case 'comment.updated':
@@ -145,6 +147,8 @@ function Subject({ event: { type, subject, data }, projects }: Props): ReactNode
       return linkTo('/settings/categories', name);
     case 'organization':
       return linkTo('/settings/organization', 'the organization');
+    case 'risk_model':
+      return null;
     case 'webhook':
       return linkTo(`/webhooks/${subject.id}`, <bdi>{shortUrl(String(data.url))}</bdi>);
     case 'comment': {

@@ -4,6 +4,7 @@ import { api, dataOrThrow } from '../api/client.ts';
 import type { paths } from '../api/openapi.ts';
 import { Loaded } from '../components/loading.tsx';
 import { comparisonDay, comparisonPeriod, daysFromToday, formatChange, formatNumber } from '../format.ts';
+import { levelLabel, useRiskModel } from '../risks/model.ts';
 import { Trend } from './trend.tsx';
 
 type Query = NonNullable<paths['/v1/risks/trend']['get']['parameters']['query']>;
@@ -47,13 +48,14 @@ export function Exposure() {
 /** The number of risks and how it has changed, and the opportunities beside them. */
 export function RiskTiles({ opportunities }: { opportunities: number }) {
   const { now, before } = useRiskChange();
+  const { data: model } = useRiskModel();
   return (
     <ul className="tiles risk-tiles" aria-label="Risks">
-      {riskTiles.map(({ label, field, href }) => (
+      {riskTiles.map(({ field, href, ...tile }) => (
         <li key={field}>
           <Link href={href}>
             <strong>{now ? formatNumber(now[field]) : '–'}</strong>
-            <span>{label}</span>
+            <span>{'label' in tile ? tile.label : `${levelLabel(model, field)} risks`}</span>
             <span className="change">
               {now && before
                 ? `${formatChange(now[field] - before[field])} in ${comparisonPeriod()}`
@@ -74,8 +76,8 @@ export function RiskTiles({ opportunities }: { opportunities: number }) {
 }
 
 const riskTiles = [
-  { label: 'Critical risks', field: 'critical', href: '/risks?kind=threat&level=critical' },
-  { label: 'High risks', field: 'high', href: '/risks?kind=threat&level=high' },
+  { field: 'critical', href: '/risks?kind=threat&level=critical' },
+  { field: 'high', href: '/risks?kind=threat&level=high' },
   { label: 'Active risks', field: 'count', href: '/risks?kind=threat' },
   { label: 'Not assessed', field: 'unassessed', href: '/risks?kind=threat&assessed=false' },
 ] as const;

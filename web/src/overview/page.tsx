@@ -21,6 +21,7 @@ import { Title } from '../layout/title.tsx';
 import { NoProjects } from '../projects/no-projects.tsx';
 import { useProjects, worstFirst } from '../projects/queries.ts';
 import { HeatMap } from '../risks/heat-map.tsx';
+import { levelLabel, useRiskModel } from '../risks/model.ts';
 import { useHeatMap, useRisks } from '../risks/queries.ts';
 import { Activity } from './activity.tsx';
 import { Exposure, RiskTiles, useRiskChange } from './exposure.tsx';
@@ -63,11 +64,13 @@ function Portfolio({ projects }: { projects: Project[] }) {
 function Headline({ projects }: { projects: Project[] }) {
   const { data: issues } = useIssueSummary();
   const { now, before } = useRiskChange();
+  const { data: model } = useRiskModel();
   if (!issues || !now || !before) return <p className="headline" />;
+  const critical = levelLabel(model, 'critical').toLowerCase();
   return (
     <p className="headline">
       <HealthOf projects={projects} />;{' '}
-      <Link href="/risks?kind=threat&level=critical">{pluralize(now.critical, 'critical risk')}</Link>,{' '}
+      <Link href="/risks?kind=threat&level=critical">{pluralize(now.critical, `${critical} risk`)}</Link>,{' '}
       {comparison(now.critical - before.critical)};{' '}
       <Link href="/issues?overdue=true">{pluralize(issues.data.overdue, 'issue')} overdue</Link>.
     </p>

@@ -1,17 +1,22 @@
 import { useLayoutEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { RiskTrend } from '../api/openapi.ts';
-import { formatDay, formatNumber, formatShortDay, humanize, pluralize, today } from '../format.ts';
+import { formatDay, formatNumber, formatShortDay, pluralize, today } from '../format.ts';
+import { levelColors, levelLabel, useRiskModel } from '../risks/model.ts';
 
 const height = 250;
 const margin = { top: 12, right: 18, bottom: 24, left: 44 };
 
 /** From the bottom: the most severe changes are the ones to see. */
-const stack = ['critical', 'high', 'medium', 'low'] as const;
+const levels = ['critical', 'high', 'medium', 'low', 'very_low'] as const;
 
 /** The sum of all scores over time, stacked by level. Each point links to the risks as of its day, today's to the current ones. */
 export function Trend({ points }: { points: RiskTrend }) {
   const { ref, width } = useWidth();
+  const { data: model } = useRiskModel();
+  const isShown = (level: (typeof levels)[number]) =>
+    level !== 'very_low' || points.some(({ sum_by_level }) => sum_by_level.very_low > 0);
+  const stack = levels.filter(isShown);
   const max = niceCeiling(Math.max(1, ...points.map(({ sum }) => sum)));
   const x = (index: number) =>
     margin.left + (index / Math.max(1, points.length - 1)) * (width - margin.left - margin.right);
@@ -24,6 +29,10 @@ export function Trend({ points }: { points: RiskTrend }) {
     const line = lineOf(({ sum_by_level }) => included.reduce((sum, one) => sum + sum_by_level[one], 0));
     return { level, path: `${line}L${x(points.length - 1)} ${y(0)}L${x(0)} ${y(0)}Z` };
   });
+  const areaOf = (level: (typeof levels)[number]) => {
+    const { className, ...style } = levelColors(model, level);
+    return { className: `area ${className}`, ...style };
+  };
   const now = points.at(-1)?.sum_by_level;
   const labelEvery = Math.ceil(points.length / Math.max(2, Math.floor((width - margin.left) / 80)));
   return (
@@ -39,7 +48,7 @@ export function Trend({ points }: { points: RiskTrend }) {
           </g>
         ))}
         {areas.toReversed().map(({ level, path }) => (
-          <path key={level} className={`area level-${level}`} d={path} />
+          <path key={level} {...areaOf(level)} d={path} />
         ))}
         <path className="line" d={lineOf(({ sum }) => sum)} />
         {points.map(({ day: at, sum, count }, index) => (
@@ -65,8 +74,8 @@ export function Trend({ points }: { points: RiskTrend }) {
       {now && (
         <figcaption className="legend">
           {stack.map((level) => (
-            <span key={level} className={`level-${level}`}>
-              {humanize(level)} {formatNumber(now[level])}
+            <span key={level} {...levelColors(model, level)}>
+              {levelLabel(model, level)} {formatNumber(now[level])}
             </span>
           ))}
         </figcaption>

@@ -5,7 +5,6 @@ import { dayColumn, updatedColumn } from '../components/columns.tsx';
 import { HealthReasonsLine } from '../components/health-reasons.tsx';
 import type { Column } from '../components/table.tsx';
 import { formatDaysIn, formatNumber } from '../format.ts';
-import { levelOf } from '../risks/model.ts';
 
 export const projectColumns: readonly Column<Project>[] = [
   {
@@ -63,9 +62,7 @@ export const projectColumns: readonly Column<Project>[] = [
     width: 6.5,
     from: 'tablet',
     sorts: ['-top', 'top'],
-    cell: ({ counts: { top_score } }) => (
-      <Score score={top_score} level={top_score === null ? null : levelOf(top_score)} />
-    ),
+    cell: ({ counts: { top_score, top_level } }) => <Score score={top_score} level={top_level} />,
   },
   {
     name: 'risks',

@@ -6,6 +6,7 @@ import {
   type ProjectPatch,
   projectAcceptanceValues,
   projectStatusValues,
+  type RiskModel,
 } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
@@ -14,8 +15,9 @@ import { CreateDialog } from '../fields/create-dialog.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
 import { useReadablePerson } from '../personnel/queries.ts';
+import { highestScore, useRiskModel } from '../risks/model.ts';
 
-const fieldsOf = (project?: Project, lead?: string): FieldOf<ProjectInput>[] => [
+const fieldsOf = (model?: RiskModel, project?: Project, lead?: string): FieldOf<ProjectInput>[] => [
   { name: 'name', label: 'Name', kind: 'line', required: true },
   {
     name: 'key',
@@ -31,9 +33,9 @@ const fieldsOf = (project?: Project, lead?: string): FieldOf<ProjectInput>[] => 
     label: 'Appetite',
     kind: 'number',
     min: 1,
-    max: 25,
+    ...(model && { max: highestScore(model) }),
     half: true,
-    hint: 'Risks with a higher score need attention. Leave blank to use 12.',
+    hint: `Risks with a higher score need attention.${model ? ` Leave blank to use ${model.default_appetite}.` : ''}`,
   },
   choiceField(
     'acceptance',
@@ -53,7 +55,7 @@ const fieldsOf = (project?: Project, lead?: string): FieldOf<ProjectInput>[] => 
 export const NewProject = ({ onClose }: { onClose: () => void }) => (
   <CreateDialog<ProjectInput, Project>
     action="Create project"
-    fields={fieldsOf()}
+    fields={fieldsOf(useRiskModel().data)}
     create={(body) => api.POST('/v1/projects', { body })}
     done={({ key }) => ({ message: `Created ${key}`, path: `/projects/${key}` })}
     onClose={onClose}
@@ -62,6 +64,7 @@ export const NewProject = ({ onClose }: { onClose: () => void }) => (
 
 export function useProjectEditor(project: Project): Editor<ProjectPatch, Project> {
   const lead = useReadablePerson(project.lead_user_id)?.name;
+  const { data: model } = useRiskModel();
   const [, navigate] = useLocation();
   const refresh = useRefresh();
   const canEdit = useHasScope()('projects.manage');
@@ -71,7 +74,7 @@ export function useProjectEditor(project: Project): Editor<ProjectPatch, Project
     name: project.key,
     list: '/projects',
     item: project,
-    fields: fieldsOf(project, lead),
+    fields: fieldsOf(model, project, lead),
     canEdit: canEdit && project.archived_at === null,
     save: async (body, base) => {
       const next = await dataOrThrow(

@@ -28,6 +28,7 @@ import { LoadedPage } from '../layout/loaded-page.tsx';
 import { PersonLink } from '../personnel/person-link.tsx';
 import { useReadablePerson } from '../personnel/queries.ts';
 import { HeatMap } from '../risks/heat-map.tsx';
+import { highestScore, useRiskModel } from '../risks/model.ts';
 import { useHeatMap } from '../risks/queries.ts';
 import { NewRisk } from '../risks/risk-form.tsx';
 import { NewTask } from '../tasks/task-form.tsx';
@@ -234,6 +235,7 @@ function Details({ editor }: Props) {
   const fact = useInlineFacts(editor);
   const project = editor.item;
   const lead = useReadablePerson(project.lead_user_id) ?? null;
+  const { data: model } = useRiskModel();
   return (
     <Card id="details" title="Details">
       <Facts
@@ -241,7 +243,7 @@ function Details({ editor }: Props) {
           fact('status', <Status key="status" status={project.status} />),
           fact('key'),
           fact('lead_user_id', lead && <PersonLink key="lead" user_id={project.lead_user_id} />),
-          fact('appetite', `${project.appetite} of 25`),
+          fact('appetite', `${project.appetite}${model ? ` of ${highestScore(model)}` : ''}`),
           fact('acceptance'),
           fact('start_on'),
           fact('due_on'),

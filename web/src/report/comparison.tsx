@@ -1,9 +1,10 @@
-import type { RankedRisk, RiskSummary } from '../api/openapi.ts';
+import type { RankedRisk, RiskModel, RiskSummary } from '../api/openapi.ts';
 import { Score } from '../components/badges.tsx';
 import { Card } from '../components/card.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { formatChange, formatDay, formatNumber, humanize } from '../format.ts';
+import { formatChange, formatDay, formatNumber } from '../format.ts';
 import { HeatMap } from '../risks/heat-map.tsx';
+import { levelLabel, useRiskModel } from '../risks/model.ts';
 import { dayName, listHref, type Period, useComparison, useHeatMaps, useTopRisksOfBoth } from './queries.ts';
 import { ItemName, type ReportColumn, ReportTable } from './tables.tsx';
 
@@ -16,11 +17,12 @@ const columnsOf = (period: Period): ReportColumn<Count>[] => [
   { header: 'Change', cell: ({ before, after }) => (after === before ? '–' : formatChange(after - before)) },
 ];
 
-const countsOf = (before: RiskSummary, after: RiskSummary): Count[] => [
-  ...after.by_level.map(({ level, count }, index) => ({
-    name: humanize(level),
-    before: before.by_level[index]?.count ?? 0,
-    after: count,
+const countsOf = (before: RiskSummary, after: RiskSummary, model: RiskModel | undefined): Count[] => [
+  // A past day may have had other levels.
+  ...[...new Set([...after.by_level, ...before.by_level].map(({ level }) => level))].map((level) => ({
+    name: levelLabel(model, level),
+    before: countIn(before, level),
+    after: countIn(after, level),
   })),
   { name: 'Not assessed', before: before.unassessed, after: after.unassessed },
   { name: 'Total', before: before.total, after: after.total },
@@ -29,6 +31,7 @@ const countsOf = (before: RiskSummary, after: RiskSummary): Count[] => [
 /** The register on two days side by side: its counts and its matrices. */
 export function Comparison({ period }: { period: Period }) {
   const matrices = useHeatMaps(period);
+  const { data: model } = useRiskModel();
   return (
     <Card id="comparison" title="Risk register">
       <Loaded query={useComparison(period)}>
@@ -36,7 +39,7 @@ export function Comparison({ period }: { period: Period }) {
           <ReportTable
             isCounts
             columns={columnsOf(period)}
-            rows={countsOf(before, after)}
+            rows={countsOf(before, after, model)}
             rowKey={({ name }) => name}
           />
         )}
@@ -70,8 +73,8 @@ export function Comparison({ period }: { period: Period }) {
   );
 }
 
-export const criticalIn = ({ by_level }: RiskSummary) =>
-  by_level.find(({ level }) => level === 'critical')?.count ?? 0;
+export const countIn = ({ by_level }: RiskSummary, wanted: string) =>
+  by_level.find(({ level }) => level === wanted)?.count ?? 0;
 
 /** The risks of the highest rank on two days. */
 export const TopRisksOfBoth = ({ period, limit }: { period: Period; limit: number }) => (

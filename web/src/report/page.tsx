@@ -15,8 +15,9 @@ import { Title } from '../layout/title.tsx';
 import { NoProjects } from '../projects/no-projects.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
 import { useProjects, worstFirst } from '../projects/queries.ts';
+import { levelLabel, useRiskModel } from '../risks/model.ts';
 import { Changes } from './changes.tsx';
-import { Comparison, criticalIn, TopRisksOfBoth } from './comparison.tsx';
+import { Comparison, countIn, TopRisksOfBoth } from './comparison.tsx';
 import { Decisions } from './decisions.tsx';
 import { ProjectSections, ProjectTable } from './projects.tsx';
 import { dayName, listHref, type Period, useComparison, useIssueCounts, validDays } from './queries.ts';
@@ -145,11 +146,12 @@ type CriticalProps = { comparison: Registers; since: string };
 
 /** How many risks are critical, and how many more that is than before. */
 function CriticalRisks({ comparison: { before, after }, since }: CriticalProps) {
-  const critical = criticalIn(after);
-  const change = critical - criticalIn(before);
+  const { data: model } = useRiskModel();
+  const critical = countIn(after, 'critical');
+  const change = critical - countIn(before, 'critical');
   return (
     <>
-      {pluralize(critical, 'critical risk')},{' '}
+      {pluralize(critical, `${levelLabel(model, 'critical').toLowerCase()} risk`)},{' '}
       {change === 0
         ? 'as many as'
         : `${formatNumber(Math.abs(change))} ${change > 0 ? 'more' : 'fewer'} than`}{' '}

@@ -6,7 +6,7 @@ import { Dialog } from '../components/dialog.tsx';
 import { toast } from '../components/toast.tsx';
 import { humanize } from '../format.ts';
 import { kindClass, wordsOf } from './kinds.ts';
-import { levelOf, scale, useRiskModel } from './model.ts';
+import { axesOf, cellAt, levelColors, useRiskModel } from './model.ts';
 import './heat-map.css';
 
 type Cell = { probability: number; impact: number };
@@ -19,21 +19,25 @@ const steps: Record<string, Cell> = {
   ArrowLeft: { probability: 0, impact: -1 },
 };
 
-const clamp = (value: number) => Math.min(Math.max(value, 1), scale.length);
+const clamp = (value: number, max: number) => Math.min(Math.max(value, 1), max);
 
 /** Sets the probability and the impact of a risk with one click. */
 export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
   const { data: model } = useRiskModel();
   const words = wordsOf(risk.kind);
+  const { rows, columns } = axesOf(model?.cells ?? []);
   const patch = usePatchItem('risks');
   const { isBusy, run } = useAction();
   const table = useRef<HTMLTableElement>(null);
   /** The one cell that Tab reaches. */
   const [current, setCurrent] = useState<Cell>({
-    probability: risk.probability ?? 3,
-    impact: risk.impact ?? 3,
+    probability: risk.probability ?? 2,
+    impact: risk.impact ?? 2,
   });
-  useEffect(() => table.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus(), []);
+  const isLoaded = model !== undefined;
+  useEffect(() => {
+    if (isLoaded) table.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus();
+  }, [isLoaded]);
   const word = (axis: 'probability' | 'impact', value: number) =>
     humanize(model?.[axis].find((step) => step.value === value)?.word ?? '');
   const assess = ({ probability, impact }: Cell) =>
@@ -44,12 +48,17 @@ export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
         patch(next, { probability: risk.probability, impact: risk.impact }),
       );
     });
+  const colorsOf = (probability: number, impact: number) => {
+    const { level = null, color } = cellAt(model?.cells ?? [], probability, impact) ?? {};
+    const { className, ...style } = levelColors(model, level, { kind: risk.kind, cellColor: color });
+    return { className: `heat-cell ${className}`, ...style };
+  };
   const move = (event: KeyboardEvent) => {
     const step = steps[event.key];
     if (!step) return;
     event.preventDefault();
-    const probability = clamp(current.probability + step.probability);
-    const impact = clamp(current.impact + step.impact);
+    const probability = clamp(current.probability + step.probability, rows.length);
+    const impact = clamp(current.impact + step.impact, columns.length);
     table.current?.querySelector<HTMLElement>(`[data-cell="${probability} ${impact}"]`)?.focus();
   };
   return (
@@ -68,16 +77,16 @@ export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
               <span aria-hidden="true">{words.probability}</span>
             </caption>
             <tbody>
-              {scale.toReversed().map((probability) => (
+              {rows.map((probability) => (
                 <tr key={probability}>
                   <th scope="row">
                     {probability} {word('probability', probability)}
                   </th>
-                  {scale.map((impact) => (
+                  {columns.map((impact) => (
                     <td key={impact}>
                       <button
                         type="button"
-                        className={`heat-cell level-${levelOf(probability * impact)}`}
+                        {...colorsOf(probability, impact)}
                         data-cell={`${probability} ${impact}`}
                         tabIndex={current.probability === probability && current.impact === impact ? 0 : -1}
                         aria-pressed={risk.probability === probability && risk.impact === impact}
@@ -96,7 +105,7 @@ export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
             <tfoot>
               <tr>
                 <td />
-                {scale.map((impact) => (
+                {columns.map((impact) => (
                   <th key={impact} scope="col">
                     {impact} <span className="word">{word('impact', impact)}</span>
                   </th>
@@ -104,7 +113,7 @@ export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
               </tr>
               <tr>
                 <td />
-                <td className="axis-title" colSpan={5}>
+                <td className="axis-title" colSpan={columns.length}>
                   {words.impact}
                 </td>
               </tr>

@@ -4,6 +4,7 @@ import { dayFilters, FilterBar, FilterMenu, type FilterState, FilterToggle } fro
 import { enumOptions } from '../format.ts';
 import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
+import { levelLabel, useRiskModel } from './model.ts';
 
 type Props = {
   state: FilterState;
@@ -13,13 +14,19 @@ type Props = {
 
 export function RiskFilters({ state, isInProject = false }: Props) {
   const { bind, filters, set } = state;
+  const { data: model } = useRiskModel();
+  const levels = model?.levels.map(({ level }) => level) ?? riskLevelValues.slice(1);
   return (
     <>
       <FilterBar state={state} search="Search by title or key" hasDescriptions applied={appliedFilters}>
         {!isInProject && <ProjectFilter {...bind('project')} />}
         <FilterMenu label="Status" options={statuses} {...bind('status')} />
         <FilterMenu label="Kind" options={kinds} {...bind('kind')} />
-        <FilterMenu label="Level" options={enumOptions(riskLevelValues.toReversed())} {...bind('level')} />
+        <FilterMenu
+          label="Level"
+          options={levels.toReversed().map((level) => [level, levelLabel(model, level)])}
+          {...bind('level')}
+        />
         <FilterMenu label="Needs attention" options={enumOptions(riskChecksValues)} {...bind('check')} />
         <PersonFilter label="Owner" {...bind('owner_user_id')} />
         <GroupFilter label="Owning group" {...bind('owner_group_id')} />

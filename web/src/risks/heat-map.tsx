@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import type { RiskHeatmap } from '../api/openapi.ts';
 import { formatNumber, humanize, pluralize } from '../format.ts';
 import { kindClass, type RiskKind, wordsOf } from './kinds.ts';
-import { scale, useRiskModel } from './model.ts';
+import { axesOf, cellAt, levelColors, useRiskModel } from './model.ts';
 import './heat-map.css';
 
 type Cell = RiskHeatmap[number];
@@ -15,15 +15,17 @@ type Props = {
   isSelected?: (cell: Cell) => boolean;
 };
 
-/** A 5 × 5 matrix with the worst cell at the top right. Each cell links to its risks. */
+/** A matrix with the worst cell at the top right. Each cell links to its risks. */
 export function HeatMap({ cells, kind = 'threat', hrefOf, isSelected = () => false }: Props) {
   const words = wordsOf(kind);
-  const { data: model } = useRiskModel();
+  const { data: current } = useRiskModel();
+  const { rows, columns } = axesOf(cells);
+  // A past day may have had another model, whose words are not known here.
+  const isCurrent = current?.probability.length === rows.length && current.impact.length === columns.length;
+  const model = isCurrent ? current : undefined;
   const word = (axis: 'probability' | 'impact', value: number) =>
     humanize(model?.[axis].find((step) => step.value === value)?.word ?? '');
   const max = Math.max(1, ...cells.map(({ count }) => count));
-  const at = (probability: number, impact: number) =>
-    cells.find((cell) => cell.probability === probability && cell.impact === impact);
   return (
     <div className="heat-map-box">
       <table className={`heat-map${kindClass(kind)}`}>
@@ -34,14 +36,14 @@ export function HeatMap({ cells, kind = 'threat', hrefOf, isSelected = () => fal
           <span aria-hidden="true">{words.probability}</span>
         </caption>
         <tbody>
-          {scale.toReversed().map((probability) => (
+          {rows.map((probability) => (
             <tr key={probability}>
               <th scope="row" title={word('probability', probability)}>
                 <span className="visually-hidden">{words.probability} </span>
                 {probability} <span className="word">{word('probability', probability)}</span>
               </th>
-              {scale.map((impact) => {
-                const cell = at(probability, impact);
+              {columns.map((impact) => {
+                const cell = cellAt(cells, probability, impact);
                 return (
                   <td key={impact}>
                     {cell && (
@@ -51,6 +53,10 @@ export function HeatMap({ cells, kind = 'threat', hrefOf, isSelected = () => fal
                         share={cell.count / max}
                         href={hrefOf(cell)}
                         isSelected={isSelected(cell)}
+                        colors={levelColors(current, cell.level, {
+                          kind,
+                          cellColor: model && cellAt(model.cells, probability, impact)?.color,
+                        })}
                       />
                     )}
                   </td>
@@ -62,7 +68,7 @@ export function HeatMap({ cells, kind = 'threat', hrefOf, isSelected = () => fal
         <tfoot>
           <tr>
             <td />
-            {scale.map((impact) => (
+            {columns.map((impact) => (
               <th key={impact} scope="col" title={word('impact', impact)}>
                 <span className="visually-hidden">{words.impact} </span>
                 {impact} <span className="word">{word('impact', impact)}</span>
@@ -71,7 +77,7 @@ export function HeatMap({ cells, kind = 'threat', hrefOf, isSelected = () => fal
           </tr>
           <tr>
             <td />
-            <td className="axis-title" colSpan={5}>
+            <td className="axis-title" colSpan={columns.length}>
               {words.impact}
             </td>
           </tr>
@@ -81,14 +87,21 @@ export function HeatMap({ cells, kind = 'threat', hrefOf, isSelected = () => fal
   );
 }
 
-type CellProps = { cell: Cell; kind: RiskKind; share: number; href: string; isSelected: boolean };
+type CellProps = {
+  cell: Cell;
+  kind: RiskKind;
+  share: number;
+  href: string;
+  isSelected: boolean;
+  colors: ReturnType<typeof levelColors>;
+};
 
 /** The color is the level; the more risks a cell has, the stronger it is. */
-const CellLink = ({ cell, kind, share, href, isSelected }: CellProps) => (
+const CellLink = ({ cell, kind, share, href, isSelected, colors }: CellProps) => (
   <Link
     href={href}
-    style={{ '--share': share } as React.CSSProperties}
-    className={`heat-cell level-${cell.level} ${cell.count === 0 ? 'none' : cell.count > 999 ? 'long' : ''}`}
+    style={{ ...colors.style, '--share': share } as React.CSSProperties}
+    className={`heat-cell ${colors.className} ${cell.count === 0 ? 'none' : cell.count > 999 ? 'long' : ''}`}
     aria-current={isSelected ? 'true' : undefined}
     aria-label={labelOf(cell, kind)}
   >

@@ -28,10 +28,6 @@ export const wordsOf = (kind: RiskKind = 'threat') => words[kind];
 /** Has colors of its own. */
 export const kindClass = (kind: RiskKind | undefined) => (kind === 'opportunity' ? ' opportunity' : '');
 
-/** Nothing about an opportunity is critical. */
-export const levelLabel = (level: string, kind?: RiskKind) =>
-  kind === 'opportunity' && level === 'critical' ? 'Very high' : humanize(level);
-
 /** An opportunity is realized, a threat occurs. */
 export const riskStatusLabel = (status: string, kind?: RiskKind) =>
   status === 'materialized' ? wordsOf(kind).materialized : humanize(status);

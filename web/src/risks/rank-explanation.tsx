@@ -5,8 +5,7 @@ import { DialogButton } from '../components/dialog.tsx';
 import { formatDay, formatNumber, formatTime, humanize } from '../format.ts';
 import { useCanEditIn } from '../projects/queries.ts';
 import { Assess } from './assess.tsx';
-import { levelLabel } from './kinds.ts';
-import { useRiskModel } from './model.ts';
+import { levelLabel, useRiskModel } from './model.ts';
 
 /** Explains the score and the rank of a risk. */
 export function RankExplanation({ risk, explain }: { risk: Risk; explain: Explanation }) {
@@ -37,7 +36,7 @@ export function RankExplanation({ risk, explain }: { risk: Risk; explain: Explan
         <Score score={explain.score} level={explain.level} kind={risk.kind} />
         {explain.level_bounds && (
           <span>
-            {levelLabel(explain.level ?? '', risk.kind)}: {explain.level_bounds.from} to{' '}
+            {levelLabel(model, explain.level ?? '', risk.kind)}: {explain.level_bounds.from} to{' '}
             {explain.level_bounds.to}
           </span>
         )}

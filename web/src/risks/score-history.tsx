@@ -7,7 +7,6 @@ type Point = { at: string; score: number | null };
 
 const width = 240;
 const height = 56;
-const maxScore = 25;
 const maxShown = 5;
 
 /** How the score has changed since the risk was created. Nothing until it has changed. */
@@ -63,10 +62,12 @@ const scoreOf = ({ probability, impact }: Record<'probability' | 'impact', numbe
 function stepLine(points: readonly Point[]): string {
   const times = [...points.map(({ at }) => Date.parse(at)), Date.now()];
   const [first = 0, last = 1] = [times[0], times.at(-1)];
+  // A former model may have had higher scores than the one in force.
+  const highest = Math.max(1, ...points.map(({ score }) => score ?? 0));
   const x = (time: number) => ((time - first) / Math.max(1, last - first)) * width;
   return points
     .map(({ score }, i) => {
-      const y = height - 2 - ((score ?? 0) / maxScore) * (height - 4);
+      const y = height - 2 - ((score ?? 0) / highest) * (height - 4);
       return `${i === 0 ? 'M' : 'L'}${x(times[i] ?? first)} ${y}H${x(times[i + 1] ?? last)}`;
     })
     .join('');

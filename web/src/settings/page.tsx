@@ -3,6 +3,7 @@ import { Tabs } from '../components/tabs.tsx';
 import { Title } from '../layout/title.tsx';
 import { CategorySettings } from './categories.tsx';
 import { OrganizationSettings } from './organization.tsx';
+import { RiskModelSettings } from './risk-model.tsx';
 
 /** What the organization decides for all projects. */
 export function SettingsPage() {
@@ -15,9 +16,10 @@ export function SettingsPage() {
         label="Settings"
         tabs={{
           organization: { title: 'Organization', content: <OrganizationSettings /> },
+          'risk-model': { title: 'Risk model', content: <RiskModelSettings /> },
           categories: { title: 'Categories', content: <CategorySettings /> },
         }}
-        selected={name === 'categories' ? name : 'organization'}
+        selected={name === 'categories' || name === 'risk-model' ? name : 'organization'}
         onSelect={(tab) => navigate(`/settings/${tab}`)}
       />
     </>

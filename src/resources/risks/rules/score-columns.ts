@@ -59,7 +59,7 @@ function levelExpression(
   impact: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   const cases = levels.map((level, i) => sql`when ${sql.lit(String(i))} then ${sql.lit(level)}`);
-  return sql`case substr(${sql.lit(cellText(model))}, ${probability} * 10 + ${impact}, 1) ${sql.join(cases, sql` `)} end`;
+  return sql`case substr(${sql.lit(cellText(model))}, cast(${probability} * 10 + ${impact} as integer), 1) ${sql.join(cases, sql` `)} end`;
 }
 
 function cellText({ cells }: Pick<Model, 'cells'>): string {

@@ -1,0 +1,129 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, dataOrThrow, ifMatch } from '../api/client.ts';
+import type { RatingsMap, RiskModel, RiskModelChange, RiskModelInput } from '../api/openapi.ts';
+import { useRefresh } from '../api/queries.ts';
+import { useHasScope } from '../api/session.ts';
+import { useAction } from '../components/action-button.tsx';
+import { Actor } from '../components/actor.tsx';
+import { Button } from '../components/button.tsx';
+import { Card } from '../components/card.tsx';
+import { Loaded } from '../components/loading.tsx';
+import { toast } from '../components/toast.tsx';
+import { formatNumber, formatTime } from '../format.ts';
+import { useRiskModel } from '../risks/model.ts';
+import { draftOf, type ModelDraft } from './model-draft.ts';
+import { ModelEditor } from './model-editor.tsx';
+import { Preview } from './model-preview.tsx';
+import './risk-model.css';
+
+/** The risk model of the organization: an editor, what a change would do, and the former versions. */
+export const RiskModelSettings = () => (
+  <Loaded query={useRiskModel()}>{(model) => <Settings key={model.version} model={model} />}</Loaded>
+);
+
+/** What is to be applied, and what the service says that it would change. */
+type Tried = { input: RiskModelInput; change: RiskModelChange };
+
+function Settings({ model }: { model: RiskModel }) {
+  const canEdit = useHasScope()('projects.manage');
+  const refresh = useRefresh();
+  const { isBusy, run } = useAction();
+  const [draft, setDraft] = useState(() => draftOf(model));
+  const [tried, setTried] = useState<Tried>();
+  const put = (body: RiskModelInput, dry_run: boolean) =>
+    dataOrThrow(api.PUT('/v1/risk-model', { params: { query: { dry_run } }, body, ...ifMatch(model) }));
+  const tryOut = (input: RiskModelInput) =>
+    run(async () => setTried({ input, change: await put(input, true) }));
+  const apply = ({ input }: Tried) =>
+    run(async () => {
+      const { model: next, changes } = await put(input, false);
+      await refresh();
+      toast(
+        `Version ${next.version} of the risk model applies; ${formatNumber(changes.risks)} risks changed`,
+      );
+    });
+  const change = (next: ModelDraft) => {
+    setDraft(next);
+    // It was about another draft.
+    setTried(undefined);
+  };
+  return (
+    <div className="risk-model">
+      <ModelEditor draft={draft} isReadOnly={!canEdit} onChange={change} />
+      {canEdit && (
+        <div className="button-row">
+          <Button primary={!tried} isPending={isBusy} onPress={() => tryOut(draft)}>
+            Preview changes
+          </Button>
+          <Button plain onPress={() => change(draftOf(model))}>
+            Discard
+          </Button>
+        </div>
+      )}
+      {tried && (
+        <Preview
+          from={model}
+          change={tried.change}
+          isBusy={isBusy}
+          onMap={(ratings_map: RatingsMap) => tryOut({ ...tried.input, ratings_map })}
+          onApply={() => apply(tried)}
+          onCancel={() => setTried(undefined)}
+        />
+      )}
+      <Versions
+        current={model.version}
+        {...(canEdit && { onRestore: (restore_version: number) => tryOut({ restore_version }) })}
+      />
+    </div>
+  );
+}
+
+type VersionsProps = { current: number; onRestore?: (version: number) => void };
+
+function Versions({ current, onRestore }: VersionsProps) {
+  const query = useQuery({
+    queryKey: ['risk-model', 'versions', current],
+    queryFn: () => dataOrThrow(api.GET('/v1/risk-model/versions')),
+  });
+  return (
+    <Card id="versions" title="Versions">
+      <Loaded query={query}>
+        {({ data }) => (
+          <ul className="versions">
+            {data.map(({ version, changed_at, changed_by, reason, model }) => (
+              <li key={version}>
+                <span>
+                  <strong>Version {version}</strong> · {model.probability.length} × {model.impact.length}{' '}
+                  <span className="quiet">
+                    {changed_at && changed_by ? (
+                      <>
+                        {formatTime(changed_at)} by <Actor actor={changed_by} />
+                      </>
+                    ) : (
+                      'the model of the first start'
+                    )}
+                    {reason && `: ${reason}`}
+                  </span>
+                </span>
+                {version === current ? (
+                  <span className="chip">In force</span>
+                ) : (
+                  onRestore && (
+                    <Button
+                      small
+                      onPress={() => onRestore(version)}
+                      aria-label={`Return to version ${version}`}
+                    >
+                      Return to it
+                    </Button>
+                  )
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
