@@ -69,27 +69,46 @@ export function formatAge(value: string): string {
 }
 
 /** The settings of the organization, and how many days the clock of the browser is wrong. */
-let organization = { time_zone: 'UTC', wrongDays: 0, first_day_of_week: 'monday', comparison_days: 30 };
+let organization = {
+  time_zone: 'UTC',
+  wrongDays: 0,
+  first_day_of_week: 'monday',
+  comparison_days: 30,
+  firstDay: '2000-01-01',
+};
 
 /** A response may arrive on the next day, and clocks differ a little. */
 const toleranceMs = 300_000;
 
 /** Takes over the settings and the day of the service. The day goes on from there while the page is open. */
-export function setOrganization({ time_zone, today, organization: settings }: OrganizationOfMe): void {
+export function setOrganization({
+  time_zone,
+  today,
+  history_from,
+  organization: settings,
+}: OrganizationOfMe): void {
   const now = Date.now();
   const isRight = [-toleranceMs, 0, toleranceMs].some((ms) => dayAt(now + ms, time_zone) === today);
   const wrongDays = (Date.parse(today) - Date.parse(dayAt(now, time_zone))) / 86_400_000;
-  organization = { ...settings, time_zone, wrongDays: isRight ? 0 : wrongDays };
+  const firstDay = history_from ?? '2000-01-01';
+  organization = { ...settings, time_zone, wrongDays: isRight ? 0 : wrongDays, firstDay };
 }
 
 type OrganizationOfMe = {
   time_zone: string;
   today: string;
+  history_from: string | null;
   organization: { first_day_of_week: string; comparison_days: number };
 };
 
+/** The first past day that the service knows. */
+export const firstDay = () => organization.firstDay;
+
 /** The day that everything is compared with unless another one is chosen. */
-export const comparisonDay = (day = today()) => daysLater(day, -organization.comparison_days);
+export function comparisonDay(day = today()): string {
+  const wanted = daysLater(day, -organization.comparison_days);
+  return wanted < firstDay() ? firstDay() : wanted;
+}
 
 /** `30 days`. */
 export const comparisonPeriod = () => pluralize(organization.comparison_days, 'day');

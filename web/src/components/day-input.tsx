@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from 'react';
-import { isDay } from '../format.ts';
+import { firstDay, isDay } from '../format.ts';
 
 type Props = { label: string; day: string; max: string; onChange: (day: string) => void };
 
@@ -16,11 +16,11 @@ export function DayInput({ label, day, max, onChange }: Props) {
         id={id}
         type="date"
         value={text}
-        min="2000-01-01"
+        min={firstDay()}
         max={max}
         onChange={({ target: { value } }) => {
           setText(value);
-          if (isDay(value) && value >= '2000-01-01' && value <= max) onChange(value);
+          if (isDay(value) && value >= firstDay() && value <= max) onChange(value);
         }}
         onBlur={() => setText(day)}
       />
