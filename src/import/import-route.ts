@@ -6,7 +6,7 @@ import { preferredType } from '../core/accept.ts';
 import { keyLimited, Problem, type ProblemCode } from '../core/errors.ts';
 import { limits, Strict } from '../core/schemas.ts';
 import type { Scope } from '../core/scopes.ts';
-import { grants } from '../core/scopes.ts';
+import { grants, insufficientScope } from '../core/scopes.ts';
 import type { App } from '../http/fastify.ts';
 import { runIdempotent } from '../http/request/idempotency.ts';
 import { parseQueryString } from '../http/request/query-string.ts';
@@ -103,9 +103,9 @@ async function receive(
 function rejectWithoutPersonnel({ actor }: FastifyRequest): void {
   if (actor.project_ids !== null) throw keyLimited('It cannot create people.');
   if (grants(actor.scopes, 'personnel.manage')) return;
-  throw new Problem(
-    'insufficient_scope',
+  throw insufficientScope(
     '`unknown_people=create` also requires the scope `personnel.manage`. Use a key that has it, or `unknown_people=leave_empty`.',
+    ['personnel.manage'],
   );
 }
 

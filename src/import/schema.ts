@@ -46,8 +46,8 @@ export const ImportQuery = Strict(
         'Values for fields that a row has no value for: `raised_on:2026-01-01,category:Technical`. They are read like cells.',
     }),
     mapping: Line({
-      description: 'The name of a mapping: its parameters are added to those of the request.',
-      examples: ['jira-apollo'],
+      description:
+        'The name of a mapping, such as `jira-apollo`: its parameters are added to those of the request.',
     }),
     unknown_columns: OneOf(unknownColumns, {
       description:

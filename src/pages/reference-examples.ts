@@ -1,3 +1,4 @@
+import { type IdKind, prefixes } from '../core/ids.ts';
 import { inUrl, type Site, shown } from './html.ts';
 import {
   type Content,
@@ -108,8 +109,10 @@ const exampleId = (prefix: string) => `${prefix}_01jd3k9m5vqs8h2n6r4t0c7e1b`;
 /** The body of a webhook's request: its subject is the resource in `data`. */
 export function exampleEvent(document: OpenApi, { type, body }: WebhookEvent): unknown {
   const event = exampleValue(document, body) as { data: Record<string, unknown> | null };
-  const { user_id, id = user_id, key = null, web_url = null } = event.data ?? {};
-  const [kind] = type.split('.');
+  const [kind = ''] = type.split('.');
+  // The risk model has no id of its own.
+  const { user_id, id = user_id ?? exampleId(prefixes[kind as IdKind]) } = event.data ?? {};
+  const { key = null, web_url = null } = event.data ?? {};
   return { ...event, type, also: [], subject: { type: kind, id, key, web_url } };
 }
 

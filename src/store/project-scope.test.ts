@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { type Kysely, sql } from 'kysely';
 import { onBothEngines, type Start, withKey } from '../../test/service.ts';
 import { systemClock } from '../core/clock.ts';
+import { defaultModel } from '../resources/risk-model/schema.ts';
 import { createTest } from '../resources/webhooks/deliveries.ts';
 import { scopeToProjects } from './project-scope.ts';
 import { storeSettings } from './settings.ts';
@@ -40,7 +41,10 @@ onBothEngines('the database scoped to projects', (start) => {
   test('each table contains rows of visible projects, or is shared by all projects', async (t) => {
     const { service, scoped, database, hidden, visible: seen } = await twoProjects(start, t);
     await service.member(['projects.read'], [seen.project]);
-    const shared = ['people', 'groups', 'memberships', 'settings'];
+    const shared = ['people', 'groups', 'memberships', 'settings', 'categories', 'risk_models'];
+    const key = await service.key();
+    await service.make('/v1/categories', key, { name: 'Supply' });
+    await service.call('PUT', '/v1/risk-model', key, { ...defaultModel, longest_acceptance_days: null });
     await database.write((db) => storeSettings(db, { time_zone: 'America/Argentina/Buenos_Aires' }));
     for (const table of tableNames) {
       const rowsOf = async (db: Kysely<Tables>) =>

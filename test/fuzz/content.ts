@@ -95,7 +95,8 @@ function ndjsonErrors(text: string, row: Schema): string[] {
 }
 
 function csvErrors(text: string, { properties = {}, required = [] }: Schema): string[] {
-  const [header = [], ...rows] = parseCsv(text);
+  // `bom=true` adds a byte order mark.
+  const [header = [], ...rows] = parseCsv(text.replace(/^\ufeff/, ''));
   // Optional columns are in the header only when the request selects them.
   const named = Object.keys(properties).filter((name) => required.includes(name) || header.includes(name));
   const uneven = rows.find((row) => row.length !== header.length);

@@ -176,7 +176,7 @@ onBothEngines('a key for one area', (start) => {
       service.upload('/v1/projects/APOLLO/risks/import', await service.key(...scopes), file);
     const { body } = await send('projects.manage');
     assert.equal(body.summary.created, 0);
-    assert.match(body.results[0].errors[0].detail, /or the group’s name or ID\.$/);
+    assert.match(body.results[0].errors[0].detail, /or the group’s name or ID\. `unknown_people`/);
     assert.equal((await send('projects.manage', 'personnel.read')).body.summary.created, 1);
     const { risks } = await service.database.db
       .selectFrom('risks')

@@ -46,8 +46,10 @@ const ProblemBody = Type.Object(
 
 /** A form has the file in a field. */
 function describeForm(requestBody: { content?: Record<string, { schema?: unknown }> } | undefined): void {
-  const form = requestBody?.content?.['multipart/form-data'];
-  if (form) form.schema = { type: 'object', properties: { file: FileBody }, required: ['file'] };
+  const content = requestBody?.content;
+  // A new object: all media types of a body share one.
+  if (content?.['multipart/form-data'])
+    content['multipart/form-data'] = { schema: Strict({ file: Type.Unsafe(FileBody) }) };
 }
 
 const FileBody = { type: 'string', format: 'binary', description: 'The file.' };

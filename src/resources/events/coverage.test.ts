@@ -28,6 +28,9 @@ const withoutEvents = [
   'createView',
   'updateView',
   'deleteView',
+  'createMapping',
+  'updateMapping',
+  'deleteMapping',
 ];
 
 /** Operations of people who sign in, which need a session: their own tests look at their events. */

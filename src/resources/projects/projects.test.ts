@@ -48,6 +48,7 @@ onBothEngines('projects', (start) => {
       active_risks: 0,
       unassessed_risks: 0,
       top_score: null,
+      top_level: null,
       opportunities: 0,
       overdue_tasks: 0,
     });
@@ -60,6 +61,7 @@ onBothEngines('projects', (start) => {
       active_risks: 2,
       unassessed_risks: 1,
       top_score: 20,
+      top_level: 'critical',
       opportunities: 0,
       overdue_tasks: 0,
     });

@@ -236,7 +236,7 @@ const statusFilter = (defaultStatus: string) =>
 /** Filters for the risks of one project. */
 export const projectRiskFilters = {
   status: statusFilter('all'),
-  level: ManyOf(OneOf(levels)),
+  level: ManyOf(OneOf(levels), { examples: [['high', 'critical']] }),
   min_score: Type.Integer({ minimum: 1, maximum: maxScore }),
   max_score: Type.Integer({ minimum: 1, maximum: maxScore }),
   probability: ManyOf(Rating()),
