@@ -44,6 +44,6 @@ function messageOf(subject: string): TSchema {
         }),
       ),
     },
-    { $id: `${capitalized(subject)}Event` },
+    { $id: `${capitalized(subject.replaceAll('_', ' '))}Event` },
   );
 }

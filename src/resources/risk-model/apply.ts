@@ -116,7 +116,7 @@ async function changeRisks(
     await archive(db, isInBatch, author.now);
     await db
       .updateTable('risks')
-      .from(mappedRisks(change, isInBatch).as('mapped') as never)
+      .from(mappedRisks(change, { ids: batch }).as('mapped') as never)
       .set({
         ...Object.fromEntries(changedColumns.map((column) => [column, sql.ref(`mapped.new_${column}`)])),
         version: sql`risks.version + 1`,

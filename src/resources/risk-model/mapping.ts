@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { maxRating } from '../../core/schemas.ts';
+import { inJsonArray } from '../../database/sql/functions.ts';
 import type { Issue } from '../issues/schema.ts';
 import {
   type RatingColumn,
@@ -31,16 +32,29 @@ const mapRating = ({ ratings }: Mapping, column: RatingColumn) =>
     ratings[axisOf(column)].map((to, i) => [i + 1, to] as const),
   );
 
+/** The risks that a statement maps: by default all. With `ids` it also reads only the history of these. */
+type Selected = { ids?: readonly string[]; matches?: RawBuilder<boolean> };
+
+const isOneOf = (column: string, ids: readonly string[] | undefined) =>
+  ids ? sql<boolean>`${inJsonArray(sql.ref(column), ids)}` : sql<boolean>`1 = 1`;
+
 /**
- * Whether only changes of the model have changed the ratings of a risk since then. Such a change records `model_version`
- * after the ratings; somebody's change may have the same time, but comes later.
+ * The versions of risks from before the change that is undone, if only changes of the model have changed their ratings
+ * since. Such a change records `model_version` after the ratings; somebody's change may have the same time, but comes later.
  */
-const isUntouched = ({ since }: Restore) => sql`not exists (
-  select 1 from history where history.subject_id = risks.id
-    and history.field in (${sql.join(ratingColumns.map((column) => sql.lit(column)))})
-    and history.at >= ${since}
-    and not exists (select 1 from history as later where later.subject_id = history.subject_id
-      and later.at = history.at and later.field = 'model_version' and later.id > history.id))`;
+function untouchedVersions({ since }: Restore, ids: readonly string[] | undefined): RawBuilder<unknown> {
+  const fields = [...ratingColumns, 'model_version'].map((field) => sql.lit(field));
+  const lastId = (isOfModel: RawBuilder<boolean>) => sql`max(case when ${isOfModel} then history.id end)`;
+  const touched = sql`select distinct subject_id from (select history.subject_id from history
+    where history.at >= ${since} and history.field in (${sql.join(fields)}) and ${isOneOf('history.subject_id', ids)}
+    group by history.subject_id, history.at
+    having ${lastId(sql`history.field <> 'model_version'`)}
+      > coalesce(${lastId(sql`history.field = 'model_version'`)}, '')) as changed`;
+  return sql`select past.id, past.initial_score, ${sql.join(ratingColumns.map((column) => sql.ref(`past.${column}`)))}
+    from past_risks as past left join (${touched}) as touched on touched.subject_id = past.id
+    where past.updated_at < ${since} and past.valid_until >= ${since} and touched.subject_id is null
+      and ${isOneOf('past.id', ids)}`;
+}
 
 const ownColumns = [
   ...['id', 'project_id', 'active', 'due_on', 'raised_on', 'score', 'level', 'residual_score'],
@@ -49,25 +63,23 @@ const ownColumns = [
 ];
 
 /** Risks with their ratings after the change in columns named `new_…`, and everything that follows from these. */
-export function mappedRisks(change: Change, matches: RawBuilder<boolean> = sql`1 = 1`): RawBuilder<unknown> {
+export function mappedRisks(change: Change, { ids, matches }: Selected = {}): RawBuilder<unknown> {
   const { restore } = change;
   const restored = (column: string, mapped: RawBuilder<unknown>) =>
     restore
       ? sql`case when risks.updated_at < ${restore.since} then ${sql.ref(`risks.${column}`)}
-          when ${sql.ref('untouched.id')} is not null then ${sql.ref(`untouched.${column}`)} else ${mapped} end`
+          when untouched.id is not null then ${sql.ref(`untouched.${column}`)} else ${mapped} end`
       : mapped;
-  const untouched =
-    restore &&
-    sql`left join (select past.id, past.initial_score, ${sql.join(ratingColumns.map((column) => sql.ref(`past.${column}`)))}
-      from past_risks as past join risks on risks.id = past.id
-      where past.updated_at < ${restore.since} and past.valid_until >= ${restore.since}
-        and ${isUntouched(restore)} and ${matches}) as untouched on untouched.id = risks.id`;
+  const untouched = restore
+    ? sql`left join (${untouchedVersions(restore, ids)}) as untouched on untouched.id = risks.id`
+    : sql``;
   const mapped = [
     ...ratingColumns.map((column) => [column, mapRating(change, column)] as const),
     ['initial_score', lookUp(sql.ref('risks.initial_score'), mapScores(change))] as const,
   ].map(([column, value]) => sql`${restored(column, value)} as ${sql.ref(`new_${column}`)}`);
   const own = ownColumns.map((column) => sql.ref(`risks.${column}`));
-  const rows = sql`select ${sql.join([...own, ...mapped])} from risks ${untouched ?? sql``} where ${matches}`;
+  const rows = sql`select ${sql.join([...own, ...mapped])} from risks ${untouched}
+    where ${isOneOf('risks.id', ids)} and ${matches ?? sql`1 = 1`}`;
   const newRatings = ratingColumns.map((column) => [column, sql.ref(`new_${column}`)]);
   const scores = Object.entries(scoreExpressions(change.to, Object.fromEntries(newRatings))).map(
     ([column, value]) => sql`${value} as ${sql.ref(`new_${column}`)}`,
@@ -111,6 +123,6 @@ export function mappedIssues(change: Change): RawBuilder<{ id: string; severity:
   return sql`select issues.id, mapped.new_severity as severity from issues join (
       select id, ${severityExpression(change.from, 'impact')} as old_severity,
         ${severityExpression(change.to, 'new_impact')} as new_severity
-      from ${mappedRisks(change, isLinked)} as risks) as mapped on mapped.id = issues.risk_id
+      from ${mappedRisks(change, { matches: isLinked })} as risks) as mapped on mapped.id = issues.risk_id
     where issues.open = 1 and issues.severity = mapped.old_severity and mapped.old_severity <> mapped.new_severity`;
 }

@@ -96,7 +96,7 @@ async function countGroups(db: Kysely<Tables>, change: Change): Promise<Group[]>
 async function countRanks(db: Kysely<Tables>, change: Change): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from (
     select row_number() over (order by rank_key) as before, row_number() over (order by new_rank_key) as after
-    from ${mappedRisks(change, sql`risks.active = 1`)} as mapped
+    from ${mappedRisks(change, { matches: sql`risks.active = 1` })} as mapped
     where project_id in (select id from projects where archived_at is null)) as ranked
     where before <> after`.execute(db);
   return Number(rows[0]?.count ?? 0);
