@@ -30,6 +30,11 @@ const wholeNumber = (value: string) => {
     throw new UsageError(`“${value}” is not the number of a line. Use 1 to 9999.`);
   return Number(value);
 };
+const percent = (value: string) => {
+  if (!/^\d{1,3}$/.test(value) || Number(value) > 100)
+    throw new UsageError(`“${value}” is not a percentage.`);
+  return Number(value);
+};
 const collect = (value: string, values: string[]) => [...values, value];
 
 /** Shows progress on a terminal only. Each line overwrites the previous one. */
@@ -137,10 +142,16 @@ program
   )
   .option('--create-projects', 'create projects that rows name and that do not exist')
   .addOption(
-    new Option('--mode <mode>', 'create: only add rows; upsert: also update existing resources')
-      .choices(['create', 'upsert'])
+    new Option(
+      '--mode <mode>',
+      'create: only add rows; upsert: also update existing ones; sync: also remove who is missing',
+    )
+      .choices(['create', 'upsert', 'sync'])
       .default('create'),
   )
+  .option('--source <name>', 'with --mode sync: the system that the file comes from')
+  .option('--max-leaving <percent>', 'with --mode sync: how many may be missing (default: 5)', percent)
+  .option('--handover-to <who>', 'with --mode sync: who takes over: manager, or the ID of a person or group')
   .option('--atomic', 'import all rows or none')
   .option('--dry-run', 'report what would happen without changing anything')
   .option(

@@ -11,19 +11,25 @@ import { createLayout } from '../import/layout/layout.ts';
 import { withMapping } from '../import/mapping.ts';
 import { readRecognition } from '../import/recognize/parameters.ts';
 import { presetNames } from '../import/recognize/presets.ts';
-import { type ImportJob, runImport, summaryOf } from '../import/run.ts';
+import { type ImportJob, runImport, type Store, summaryOf } from '../import/run.ts';
 import type { ImportQuery, ImportResult, ImportSummary } from '../import/schema.ts';
 import { formatOf, sourceOf } from '../import/source.ts';
+import { readSync } from '../import/sync/options.ts';
+import { runSync } from '../import/sync/sync.ts';
 import { createPlaceholders } from '../resources/personnel/import.ts';
 import { importAcrossProjects } from '../resources/project-items/import.ts';
 import { getProjectForWriting } from '../resources/projects/queries.ts';
+import { syncTargets } from '../resources/sync-targets.ts';
 import { byCommandLine } from '../store/writes/change.ts';
 import { findTransferable, rejectProject } from './transferable.ts';
 
 export type ImportOptions = {
   project?: string;
   createProjects?: true;
-  mode: 'create' | 'upsert';
+  mode: 'create' | 'upsert' | 'sync';
+  source?: string;
+  maxLeaving?: number;
+  handoverTo?: string;
   atomic?: true;
   dryRun?: true;
   map: string[];
@@ -86,18 +92,33 @@ export async function importCommand(
     unknownPeople: query.unknown_people,
     createPlaceholders,
     source: sourceOf(formatOf(path, file), file, { charset, sheet, layout }),
-    options: { mode: options.mode, atomic: options.atomic ?? false, dry_run: options.dryRun ?? false },
+    options: {
+      mode: options.mode === 'create' ? 'create' : 'upsert',
+      atomic: options.atomic ?? false,
+      dry_run: options.dryRun ?? false,
+    },
+    syncTarget: syncTargets[importable.what],
     recognition,
     seesPeople: true,
     change: () => ({ ...byCommandLine(clock()), isImport: true }),
     onProgress,
   };
   const start = performance.now();
-  const { scan, results } = await runImport(
-    { ...database, write: (work) => database.write(work, job.options.atomic ? 'long' : 'bulk') },
-    job,
+  const { mode, source, maxLeaving: max_leaving = 5, handoverTo: handover_to } = options;
+  const sync = readSync(
+    { mode, ...definedOf({ source, max_leaving, handover_to }) },
+    byCommandLine(clock()),
+    job.options.atomic,
   );
-  const summary = summaryOf(job, scan, results);
+  const store: Store = {
+    ...database,
+    write: (work) => database.write(work, job.options.atomic ? 'long' : 'bulk'),
+  };
+  const imported: Awaited<ReturnType<typeof runImport>> & Pick<ImportSummary, 'leavers'> = sync
+    ? await runSync(store, job, sync)
+    : await runImport(store, job);
+  const { scan, results, leavers } = imported;
+  const summary = { ...summaryOf(job, scan, results), mode, ...(leavers && { leavers }) };
   const texts = summary.skipped > 0 ? results.textsOfNothing() : results.texts();
   return { summary, texts, seconds: (performance.now() - start) / 1000 };
 }
@@ -181,6 +202,13 @@ export async function* importReport({ summary, texts, seconds }: Imported): Asyn
   if (notStored.length > 0) {
     const columns = notStored.map(({ column, cells }) => `${formatNumber(cells)} of “${column}”`);
     yield `Read but not stored: ${joinWords(columns)}. Use --json to see the reasons.`;
+  }
+  const { leavers = [] } = summary;
+  if (leavers.length > 0) {
+    const names = leavers.slice(0, 10).map(({ name }) => name);
+    const more = leavers.length > 10 ? [`${formatNumber(leavers.length - 10)} more`] : [];
+    yield `Missing in the file: ${joinWords([...names, ...more])}.`;
+    for (const { name, error } of leavers) if (error) yield `${name}: ${error}`;
   }
   if (Object.keys(summary.unknown_columns).length > 0)
     yield 'Assign columns with --map, or keep them with --unknown-columns attributes.';

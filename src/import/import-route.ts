@@ -13,7 +13,7 @@ import { parseQueryString } from '../http/request/query-string.ts';
 import { whileSilent } from '../http/request/silent.ts';
 import { problemBody } from '../http/response/problems.ts';
 import { importErrors } from '../http/route-errors.ts';
-import type { Importable } from './importable.ts';
+import type { Importable, SyncTarget } from './importable.ts';
 import { createLayout } from './layout/layout.ts';
 import { withMapping } from './mapping.ts';
 import { readRecognition } from './recognize/parameters.ts';
@@ -21,6 +21,8 @@ import type { CreatePlaceholders } from './references/people.ts';
 import { type ImportJob, runImport, type Store, summaryOf } from './run.ts';
 import { ImportQuery, ImportResponse, type ImportSummary } from './schema.ts';
 import { fileIn, fileTypes, rejectOtherTypes, sourceOf } from './source.ts';
+import { readSync } from './sync/options.ts';
+import { runSync, type SyncOptions } from './sync/sync.ts';
 
 type ImportRoute = {
   url: string;
@@ -33,6 +35,7 @@ type ImportRoute = {
   query?: TObject;
   importable(request: FastifyRequest): Importable | Promise<Importable>;
   createPlaceholders: CreatePlaceholders;
+  syncTargets: Partial<Record<Importable['what'], SyncTarget>>;
 };
 
 /** Adds the import route of a resource. */
@@ -73,7 +76,7 @@ export function importRoute(app: App, route: ImportRoute): void {
 async function receive(
   request: FastifyRequest,
   reply: FastifyReply,
-  { importable, createPlaceholders }: ImportRoute,
+  { importable, createPlaceholders, syncTargets }: ImportRoute,
 ) {
   const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
   const { file, format, charset: named } = fileIn(body, request.headers['content-type']);
@@ -88,15 +91,17 @@ async function receive(
     importable: resource,
     unknownPeople: unknown_people,
     createPlaceholders,
+    syncTarget: syncTargets[resource.what],
     source: sourceOf(format, file, { charset: query.charset ?? named, sheet, layout }),
-    options: { mode, atomic, dry_run },
+    options: { mode: mode === 'create' ? 'create' : 'upsert', atomic, dry_run },
     recognition,
     include,
     seesPeople: grants(request.actor.scopes, 'personnel.read'),
     change: () => ({ ...request.change, isImport: true }),
   };
-  const imported = await whileSilent(request, () => importFile(request, reply, job, file));
-  return send(request, reply, job, imported);
+  const sync = readSync(query, request.change, atomic);
+  const imported = await whileSilent(request, () => importFile(request, reply, job, file, sync));
+  return send(request, reply, job, imported, query);
 }
 
 /** People are created by keys that may create people, whatever else they import. */
@@ -110,7 +115,13 @@ function rejectWithoutPersonnel({ actor }: FastifyRequest): void {
 }
 
 /** Runs the import; with an `Idempotency-Key`, at most once. */
-function importFile(request: FastifyRequest, reply: FastifyReply, job: ImportJob, file: Buffer) {
+function importFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  job: ImportJob,
+  file: Buffer,
+  sync: SyncOptions | undefined,
+): Promise<ImportOutcome> {
   const { atomic, dry_run } = job.options;
   const { dryRun, write } = request.database;
   const store: Store = {
@@ -119,6 +130,7 @@ function importFile(request: FastifyRequest, reply: FastifyReply, job: ImportJob
     bulkBatchMs: request.server.database.bulkBatchMs,
     explain: request.server.database.explain,
   };
+  if (sync) return runSync(store, job, sync);
   if (dry_run || request.headers['idempotency-key'] === undefined) return runImport(store, job);
 
   if (!atomic) {
@@ -137,18 +149,23 @@ function importFile(request: FastifyRequest, reply: FastifyReply, job: ImportJob
   return runImport({ ...store, write: writeIdempotent }, job);
 }
 
-type ImportOutcome = Awaited<ReturnType<typeof runImport>>;
+type ImportOutcome = Awaited<ReturnType<typeof runImport>> & Pick<ImportSummary, 'leavers'>;
 
 function send(
   request: FastifyRequest,
   reply: FastifyReply,
   job: ImportJob,
-  { scan, results }: ImportOutcome,
+  { scan, results, leavers }: ImportOutcome,
+  { mode = 'create', results: wanted }: ImportQuery,
 ) {
-  const summary = summaryOf(job, scan, results);
+  const summary = { ...summaryOf(job, scan, results), mode, ...(leavers && { leavers }) };
   const { atomic, dry_run } = job.options;
   const isRolledBack = atomic && summary.failed > 0;
-  const texts = isRolledBack ? results.textsOfNothing() : results.texts();
+  const texts = isRolledBack
+    ? results.textsOfNothing()
+    : wanted === 'changed'
+      ? results.textsOfChanged()
+      : results.texts();
   if (isRolledBack && !dry_run) {
     const detail =
       `${summary.failed} of ${summary.rows} rows have errors, so nothing was changed. ` +

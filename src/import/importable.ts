@@ -76,6 +76,29 @@ export type Importable<
   update(db: Transaction<Tables>, current: Current, patch: Static<Patch>, change: Change): Promise<unknown>;
 };
 
+/** Somebody or something that a sync has brought, with the keys by which a row of a file is about it. */
+export type Synced = { id: string; label: string; keys: readonly string[] };
+
+/** What `mode=sync` removes when it is missing in a file of the source that brought it. */
+export type SyncTarget = {
+  /** The plural noun for messages. */
+  noun: string;
+  /** Those whom the source brought and who are still there. */
+  list(db: Transaction<Tables>, source: string): Promise<Synced[]>;
+  /** The ids that a written row stands for, if they are not known before: the resource itself by default. */
+  keysOfWritten?(values: Resource, id: string): string[];
+  /** Remembers that the source has brought them. */
+  record(db: Transaction<Tables>, source: string, ids: readonly string[], change: Change): Promise<void>;
+  /** `handoverTo` is `manager`, or the id of a person or group. */
+  remove(
+    db: Transaction<Tables>,
+    source: string,
+    leaver: Synced,
+    handoverTo: string | undefined,
+    change: Change,
+  ): Promise<void>;
+};
+
 /** The keys of resources in a table with the columns `id`, `external_id` and `key`. */
 export const keysOf = (table: 'projects' | 'risks' | 'issues' | 'tasks') =>
   (['id', 'external_id', 'key'] as const).map((field) => ({

@@ -168,6 +168,14 @@ export class Results {
     }
   }
 
+  /** The results without the rows that changed nothing. */
+  async *textsOfChanged(): AsyncGenerator<string[]> {
+    for await (const texts of this.texts()) {
+      const changed = texts.filter((text) => !/^\{"line":\d+,"status":"unchanged"/.test(text));
+      if (changed.length > 0) yield changed;
+    }
+  }
+
   /** The results after a rollback: every row that did not fail is skipped. */
   async *textsOfNothing(): AsyncGenerator<string[]> {
     for await (const texts of this.texts()) yield texts.map(toSkippedUnlessFailed);

@@ -6,7 +6,7 @@ import { createPacer } from '../formats/pace.ts';
 import type { Tables } from '../store/tables.ts';
 import type { Change } from '../store/writes/change.ts';
 import { AdaptiveBatchSize, type Batch, createWaitingRows, readBatches } from './batches.ts';
-import type { Importable } from './importable.ts';
+import type { Importable, SyncTarget } from './importable.ts';
 import { createRowParser, type ParsedRow } from './parse-rows.ts';
 import {
   changesSeveralProjects,
@@ -33,12 +33,16 @@ import { type WrittenRow, writeRows } from './write.ts';
 export type ImportJob = {
   importable: Importable;
   source: Source;
-  options: Required<Pick<ImportQuery, 'mode' | 'atomic' | 'dry_run'>>;
+  options: { mode: 'create' | 'upsert'; atomic: boolean; dry_run: boolean };
   /** What happens to texts that match nobody in a column for people; by default, their rows fail. */
   unknownPeople?: PeoplePolicy | undefined;
   /** Required to create people who are not found. */
   createPlaceholders?: CreatePlaceholders | undefined;
   recognition: Recognition;
+  /** Required for `mode=sync`, if the resource has it. */
+  syncTarget?: SyncTarget | undefined;
+  /** Called for each row after its transaction. */
+  onWritten?(row: WrittenRow): void;
   /** Whether the results contain the cells of their rows. */
   include?: ImportQuery['include'] | undefined;
   /** Whether people may be found by fields that require the scope `personnel.read`. */
@@ -279,6 +283,7 @@ async function importRows(
       const result = resultOf(one.row, one.written, scan.columns, options.dry_run);
       results.set(one.row.index, { ...result, ...includedData(one) });
       results.addPeople(one.row, policy, scan.columns);
+      job.onWritten?.(one);
       await pause();
     }
     onProgress?.(results.done, scan.rows);

@@ -4,7 +4,7 @@ import { dateOrders } from './recognize/dates.ts';
 import { presetNames } from './recognize/presets.ts';
 import { unknownPeople } from './references/people.ts';
 
-const modes = ['create', 'upsert'] as const;
+const modes = ['create', 'upsert', 'sync'] as const;
 const unknownColumns = ['skip', 'attributes', 'reject'] as const;
 
 export const ImportQuery = Strict(
@@ -12,7 +12,9 @@ export const ImportQuery = Strict(
     mode: OneOf(modes, {
       default: 'create',
       description:
-        '`upsert` updates existing resources, found by id, `external_id`, email or key, and creates the rest.',
+        '`upsert` updates existing resources, found by id, `external_id`, email or key, and creates the rest. `sync`, for ' +
+        'personnel and groups, also deactivates people, or removes members, whom an earlier sync with the same `source` ' +
+        'brought and who are missing now.',
     }),
     atomic: Type.Boolean({
       default: false,
@@ -21,6 +23,28 @@ export const ImportQuery = Strict(
     dry_run: Type.Boolean({
       default: false,
       description: 'Report what would happen without changing anything.',
+    }),
+    source: Line({
+      maxLength: 100,
+      description: 'With `mode=sync`: the name of the system that the file comes from.',
+      examples: ['hr'],
+    }),
+    max_leaving: Type.Integer({
+      minimum: 0,
+      maximum: 100,
+      default: 5,
+      description:
+        'With `mode=sync`: the percentage of those whom the source brought that may be missing. If more are, nobody is ' +
+        'deactivated or removed, and the error lists them. One is always allowed, unless it is 0.',
+    }),
+    handover_to: Line({
+      description:
+        'With `mode=sync` of personnel: who takes over from those who are deactivated: `manager`, or the ID of a person or ' +
+        'group. Needs `projects.manage` too. By default nothing is handed over.',
+    }),
+    results: OneOf(['all', 'changed'], {
+      default: 'all',
+      description: '`changed` leaves out the results of rows that are unchanged.',
     }),
     map: Type.Array(Type.String({ maxLength: 1000 }), {
       maxItems: 200,
@@ -119,6 +143,19 @@ export const ImportSummary = Strict(
     mode: OneOf(modes),
     atomic: Type.Boolean(),
     dry_run: Type.Boolean({ description: 'Whether nothing was changed.' }),
+    leavers: Type.Optional(
+      Type.Array(
+        Strict({
+          id: Type.String({ description: 'The person; of groups, the group and the person.' }),
+          name: Type.String(),
+          error: Type.Optional(Type.String({ description: 'Why nothing was changed.' })),
+        }),
+        {
+          description:
+            'With `mode=sync`: who was deactivated, or removed from a group, because the file does not contain them.',
+        },
+      ),
+    ),
     columns: Type.Record(Type.String(), Type.String(), {
       description: 'The field that each column was imported into.',
     }),

@@ -22,6 +22,7 @@ import { historyList } from './history/queries.ts';
 import { HistoryEntry } from './history/schema.ts';
 import { type Listing, listRoute } from './list-route.ts';
 import { createPlaceholders } from './personnel/import.ts';
+import { syncTargets } from './sync-targets.ts';
 
 /** The description of a kind of resource for its routes. */
 export type ResourceKind<
@@ -189,6 +190,7 @@ export function resourceRoutes<
       ...(collectionParams && { params: collectionParams }),
       importable: kind.importable,
       createPlaceholders,
+      syncTargets,
     });
   }
 

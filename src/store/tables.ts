@@ -100,7 +100,7 @@ const internal = {
     }),
   },
   /** The people, and the members of groups, whom `mode=sync` has imported from a source: see `import/sync/`. */
-  synced_people: { columns: { source: Line(), user_id: Id('person') } },
+  synced_people: { columns: { source: Line(), user_id: Id('person'), deactivated: Type.Integer() } },
   synced_members: { columns: { source: Line(), group_id: Id('group'), user_id: Id('person') } },
   /** The accounts of people at the identity provider. */
   identities: {

@@ -137,6 +137,7 @@ export function projectItemRoutes<
       return importAcrossProjects(await importable(database.db), moment, create_projects);
     },
     createPlaceholders,
+    syncTargets: {},
   });
 
   bulkRoute(app, { ref, patch: kind.patch, writes: writes as never });

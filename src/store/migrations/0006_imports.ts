@@ -26,6 +26,9 @@ async function synchronized(schema: SchemaModule, table: string, columns: string
       column.notNull().references(target).onDelete('cascade'),
     );
   }
+  // Those whom the source has left out, to activate them when they come back.
+  if (table === 'synced_people')
+    builder = builder.addColumn('deactivated', 'integer', (column) => column.notNull());
   await builder.addPrimaryKeyConstraint(`${table}_key`, ['source', ...columns] as never[]).execute();
   await schema.createIndex(`${table}_user_id`).on(table).column('user_id').execute();
 }

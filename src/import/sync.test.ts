@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { temporaryFolder } from '../../test/process.ts';
+import { onBothEngines, pluck, startTestService, withKey } from '../../test/service.ts';
+
+const script = join(import.meta.dirname, '../../deploy/sync/sync-personnel.sh');
+
+// biome-ignore lint/suspicious/noExplicitAny: response bodies are untyped in tests
+type Any = any;
+
+const csv = (...rows: string[]) => `External ID,Name,Email,Manager\n${rows.join('\n')}\n`;
+const ada = '1,Ada,ada@example.com,Grace';
+const grace = '2,Grace,grace@example.com,';
+const alan = '3,Alan,alan@example.com,';
+
+onBothEngines('a sync', (start) => {
+  test('deactivates who is missing in its source, hands over, and activates who comes back', async (t) => {
+    const { service, key } = await withKey(start(t));
+    await service.make('/v1/personnel', key, { name: 'Zoe' });
+    const sync = (file: string, query = '', sender = key) =>
+      service.upload(`/v1/personnel/import?mode=sync&source=hr&${query}`, sender, file);
+    const statuses = async () => {
+      const people: Any[] = await service.list('/v1/personnel', key);
+      return Object.fromEntries(people.map(({ name, status }) => [name, status]));
+    };
+    const first = await sync(csv(ada, grace, alan));
+    assert.deepEqual(
+      [first.status, first.body.summary.created, first.body.summary.leavers],
+      [200, 3, []],
+      first.text,
+    );
+    // Another source with a part of the people deactivates none of the others.
+    await service.upload('/v1/personnel/import?mode=sync&source=contractors', key, csv(alan));
+    const [person]: Any[] = (await service.list('/v1/personnel', key)).filter(
+      ({ name }: Any) => name === 'Ada',
+    );
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    await service.make('/v1/projects/APOLLO/risks', key, { title: 'x', owner_user_id: person.user_id });
+
+    const tooMany = await sync(csv(alan), 'max_leaving=50');
+    assert.deepEqual([tooMany.status, tooMany.body.code], [422, 'import_refused']);
+    assert.match(
+      tooMany.body.detail,
+      /^2 of the 3 people whom the source “hr” brought are missing in the file: Ada and Grace/,
+    );
+    assert.deepEqual(pluck(tooMany.body.leavers, 'name').sort(), ['Ada', 'Grace']);
+    assert.deepEqual(await statuses(), { Ada: 'active', Alan: 'active', Grace: 'active', Zoe: 'active' });
+
+    // A row that fails is not missing.
+    const failed = await sync(csv('1,Ada,not an address,', grace, alan));
+    assert.deepEqual([failed.body.summary.failed, failed.body.summary.leavers], [1, []]);
+    const dryRun = await sync(csv(grace, alan), 'dry_run=true');
+    assert.deepEqual(pluck(dryRun.body.summary.leavers, 'name'), ['Ada']);
+    assert.equal((await statuses()).Ada, 'active');
+
+    const limited = await service.key('personnel.manage');
+    const refused = await sync(csv(grace, alan), 'handover_to=manager', limited);
+    assert.deepEqual([refused.status, refused.body.code], [403, 'insufficient_scope']);
+    const left = await sync(csv(grace, alan), 'handover_to=manager&results=changed');
+    assert.deepEqual([left.body.summary.unchanged, left.body.results], [2, []], left.text);
+    assert.deepEqual(pluck(left.body.summary.leavers, 'name', 'error'), [['Ada', undefined]]);
+    assert.deepEqual(await statuses(), { Ada: 'inactive', Alan: 'active', Grace: 'active', Zoe: 'active' });
+    const [risk]: Any[] = await service.list('/v1/projects/APOLLO/risks', key);
+    assert.equal(risk.owner_name, 'Grace');
+    const history: Any[] = await service.list(`/v1/personnel/${person.user_id}/history`, key);
+    assert.ok(
+      history.some(
+        ({ field, to, reason }) => field === 'status' && to === 'inactive' && /source hr/.test(reason),
+      ),
+    );
+
+    await sync(csv(ada, grace, alan));
+    assert.equal((await statuses()).Ada, 'active');
+    // Somebody who was deactivated by other means stays so.
+    await service.post(`/v1/personnel/${person.user_id}/deactivate`, key, {});
+    await sync(csv(ada, grace, alan));
+    assert.equal((await statuses()).Ada, 'inactive');
+    for (const [query, parameter] of [
+      ['mode=sync', 'source'],
+      ['mode=upsert&source=hr', 'source'],
+      ['mode=sync&source=hr&atomic=true', 'atomic'],
+      ['mode=sync&source=hr&handover_to=somebody', 'handover_to'],
+    ]) {
+      const { status, body } = await service.upload(`/v1/personnel/import?${query}`, key, csv(ada));
+      assert.deepEqual([status, body.errors[0].parameter], [400, parameter]);
+    }
+    const projects = await service.upload('/v1/projects/import?mode=sync&source=x', key, 'name\nApollo\n');
+    assert.match(projects.body.detail, /`mode=sync` is for personnel and groups/);
+  });
+
+  test('removes members who are missing, and no others', async (t) => {
+    const { service, key } = await withKey(start(t));
+    for (const name of ['Ada', 'Grace', 'Alan']) await service.make('/v1/personnel', key, { name });
+    const sync = (file: string, query = '') =>
+      service.upload(`/v1/groups/import?mode=sync&source=ad&${query}`, key, file);
+    const members = async () => {
+      const names = new Map(
+        (await service.list('/v1/personnel', key)).map((one: Any) => [one.user_id, one.name]),
+      );
+      const groups: Any[] = await service.list('/v1/groups?include=members', key);
+      return Object.fromEntries(
+        groups.map(({ name, member_user_ids }) => [
+          name,
+          member_user_ids.map((id: string) => names.get(id)).sort(),
+        ]),
+      );
+    };
+    const file = 'Group,Members\nOps,Ada; Grace\nDev,Ada\n';
+    assert.equal((await sync(file)).body.summary.created, 2);
+    const alan = (await service.list('/v1/personnel', key)).find(({ name }: Any) => name === 'Alan');
+    const [dev]: Any[] = await service.list('/v1/groups', key);
+    await service.call('PUT', `/v1/groups/${dev.id}/members/${alan.user_id}`, key);
+    const removed = await sync('Group,Members\nOps,Ada\nDev,Ada\n');
+    assert.deepEqual(pluck(removed.body.summary.leavers, 'name'), ['Grace (Ops)'], removed.text);
+    assert.deepEqual(await members(), { Dev: ['Ada', 'Alan'], Ops: ['Ada'] });
+    assert.equal((await sync('Group,Members\nOps,\nDev,\n')).status, 422);
+    const failed = await sync('Group,Members\nOps,Nobody Here\nDev,Ada\n');
+    assert.deepEqual([failed.body.summary.failed, failed.body.summary.leavers], [1, []]);
+    assert.deepEqual(await members(), { Dev: ['Ada', 'Alan'], Ops: ['Ada'] });
+  });
+});
+
+test('the script for cron reports what it did, and what went wrong', async (t) => {
+  const { service, key } = await withKey(startTestService(t, 'sqlite'));
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'people.csv');
+  writeFileSync(join(folder, 'key'), key);
+  const run = async () => {
+    const env = { PATH: process.env.PATH, MUSTER_URL: service.origin, MUSTER_KEY_FILE: join(folder, 'key') };
+    const { stdout, stderr, code } = await promisify(execFile)(script, [file, 'hr'], { env }).catch(
+      (error) => error,
+    );
+    return [code ?? 0, stdout.trim(), stderr];
+  };
+  assert.deepEqual(await run(), [1, '', `${file} is missing or empty.\n`]);
+  writeFileSync(file, csv(ada, grace, alan));
+  assert.deepEqual(await run(), [0, 'hr: 3 rows, 3 created, 0 updated, 0 left, 0 failed.', '']);
+  writeFileSync(file, csv(grace, alan));
+  assert.deepEqual(await run(), [0, 'hr: 2 rows, 0 created, 0 updated, 1 left, 0 failed.', '']);
+  writeFileSync(file, csv(grace, '3,Alan,wrong,'));
+  const [code, printed, why] = await run();
+  assert.deepEqual([code, printed], [1, 'hr: 2 rows, 0 created, 0 updated, 0 left, 1 failed.']);
+  assert.match(String(why), /email/);
+});

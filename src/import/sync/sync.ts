@@ -1,0 +1,129 @@
+import type { Transaction } from 'kysely';
+import { invalidParameter, Problem } from '../../core/errors.ts';
+import { joinWords } from '../../core/text.ts';
+import type { Tables } from '../../store/tables.ts';
+import type { Change } from '../../store/writes/change.ts';
+import type { Synced, SyncTarget } from '../importable.ts';
+import { createRowParser, uniqueKeysOf } from '../parse-rows.ts';
+import { type ImportJob, runImport, type Store } from '../run.ts';
+import { scanFile } from '../scan.ts';
+import type { ImportSummary } from '../schema.ts';
+import type { WrittenRow } from '../write.ts';
+
+/** What `mode=sync` is told: the name of the source, how many may go, and who takes over. */
+export type SyncOptions = {
+  source: string;
+  /** The percentage of those whom the source brought. */
+  maxLeaving: number;
+  /** `manager`, or the id of a person or group. */
+  handoverTo?: string | undefined;
+};
+
+type Leavers = NonNullable<ImportSummary['leavers']>;
+
+const maxListed = 1000;
+const recordedAtOnce = 1000;
+
+/**
+ * Imports a file like `mode=upsert`, and removes those whom an earlier sync with the same source brought and who are not in
+ * the file any more. Nothing is written if more than a part of them would go: the file is probably incomplete.
+ */
+export async function runSync(store: Store, job: ImportJob, options: SyncOptions) {
+  const { syncTarget: target, change } = job;
+  if (!target) throw invalidParameter('mode', '`mode=sync` is for personnel and groups. Use `mode=upsert`.');
+  const { dry_run } = job.options;
+  const read = dry_run ? store.dryRun : store.write;
+  const brought = await read((db) => target.list(db, options.source));
+  const present = new Set<string>();
+  let leavers: Synced[] | undefined;
+  if (!target.keysOfWritten) {
+    await addKeysOfFile(job, present);
+    leavers = brought.filter(({ keys }) => keys.every((key) => !present.has(key)));
+    rejectTooMany(leavers, brought.length, options, target, 'Nothing was changed.');
+  }
+  const seen = new Set<string>();
+  const onWritten = ({ row, written: { id } }: WrittenRow) => {
+    if (!id) return;
+    if (!target.keysOfWritten) seen.add(id);
+    else for (const key of target.keysOfWritten(row.values, id)) seen.add(key);
+  };
+  const outcome = await runImport(store, { ...job, onWritten });
+  leavers ??= brought.filter(({ id }) => !seen.has(id));
+  // Who is in a row that failed is not known.
+  if (target.keysOfWritten && outcome.results.counts.failed > 0) leavers = [];
+  rejectTooMany(leavers, brought.length, options, target, 'The rows of the file were imported.');
+  if (!dry_run) {
+    const ids = [...seen];
+    for (let at = 0; at < ids.length; at += recordedAtOnce)
+      await store.write((db) =>
+        target.record(db, options.source, ids.slice(at, at + recordedAtOnce), change()),
+      );
+  }
+  return { ...outcome, leavers: await removeLeavers(store, target, leavers, options, change, dry_run) };
+}
+
+/** Reads the keys of all rows, also of those that will fail: a person with an invalid phone number has not left. */
+async function addKeysOfFile({ importable, source, options, recognition }: ImportJob, keys: Set<string>) {
+  const { columns } = await scanFile(importable, source, options.mode, recognition);
+  const parse = createRowParser(importable, columns, source.isTable);
+  for await (const rows of source.rows()) {
+    for (const row of rows) {
+      if (row.isHeader || row.skipped !== undefined) continue;
+      const parsed = parse(row, 0);
+      if (parsed.isUnreadable)
+        throw new Problem(
+          'import_refused',
+          `Line ${row.line} cannot be read, so it is not known who is missing in the file. Nothing was changed. ${parsed.errors[0]?.detail ?? ''}`,
+        );
+      for (const key of uniqueKeysOf(parsed, importable)) keys.add(key);
+    }
+  }
+}
+
+function rejectTooMany(
+  leavers: readonly Synced[],
+  all: number,
+  { source, maxLeaving }: SyncOptions,
+  { noun }: SyncTarget,
+  changed: string,
+): void {
+  const allowed = maxLeaving === 0 ? 0 : Math.max(1, Math.floor((all * maxLeaving) / 100));
+  if (leavers.length <= allowed) return;
+  const names = leavers.slice(0, 10).map(({ label }) => label);
+  const more = leavers.length > names.length ? [`${leavers.length - names.length} more`] : [];
+  throw new Problem(
+    'import_refused',
+    `${leavers.length} of the ${all} ${noun} whom the source “${source}” brought are missing in the file: ` +
+      `${joinWords([...names, ...more])}. That is more than ${maxLeaving} %. ${changed} If the file is complete, allow more ` +
+      'with `max_leaving`, in percent.',
+    { extra: { leavers: leavers.slice(0, maxListed).map(({ id, label }) => ({ id, name: label })) } },
+  );
+}
+
+/** Removes each leaver in a transaction of its own, because a hand-over locks projects. */
+async function removeLeavers(
+  store: Store,
+  target: SyncTarget,
+  leavers: readonly Synced[],
+  { source, handoverTo }: SyncOptions,
+  change: () => Change,
+  isDryRun: boolean,
+): Promise<Leavers> {
+  const results: Leavers = [];
+  const remove = (leaver: Synced) => (db: Transaction<Tables>) =>
+    target.remove(db, source, leaver, handoverTo, {
+      ...change(),
+      reason: `No longer in the source ${source}.`,
+    });
+  for (const leaver of leavers) {
+    const { id, label: name } = leaver;
+    try {
+      if (!isDryRun) await store.write(remove(leaver));
+      results.push({ id, name });
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code === 'unavailable') throw error;
+      results.push({ id, name, error: error.message });
+    }
+  }
+  return results;
+}
