@@ -26,8 +26,7 @@ export const ImportQuery = Strict(
     }),
     source: Line({
       maxLength: 100,
-      description: 'With `mode=sync`: the name of the system that the file comes from.',
-      examples: ['hr'],
+      description: 'With `mode=sync`: the name of the system that the file comes from, such as `hr`.',
     }),
     max_leaving: Type.Integer({
       minimum: 0,
