@@ -113,7 +113,8 @@ const isSwept = (path: string, parameters: readonly Parameter[]) =>
   parameters.length > 0;
 
 function valuesOf(name: string, schema: Schema): string[] {
-  const options = (schema.items ?? schema).enum?.map(String);
+  // The model of the dataset has no level `very_low`.
+  const options = (schema.items ?? schema).enum?.map(String).filter((option) => option !== 'very_low');
   if (options) {
     if (everyValue.has(name)) return options.filter((option) => option !== schema.default);
     return [...new Set([options[0], options.at(-1)])].filter((option) => option !== undefined);

@@ -14,7 +14,7 @@ type Row = Record<string, unknown>;
 
 /** Changes of one row of a table, and what the error says about it. The message starts with the line and the table. */
 const damages: [table: string, change: (row: Row) => unknown, expected: RegExp][] = [
-  ['risks', (row) => ({ ...row, probability: 99 }), /: probability must be 5 or less\./],
+  ['risks', (row) => ({ ...row, probability: 99 }), /: probability must be 7 or less\./],
   ['risks', (row) => ({ ...row, probability: 0 }), /: probability must be 1 or more\./],
   ['risks', (row) => ({ ...row, probability: 1.5 }), /: probability must be a whole number or null\./],
   ['risks', (row) => ({ ...row, impact: 'abc' }), /: impact must be a whole number or null\./],
