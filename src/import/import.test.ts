@@ -454,6 +454,44 @@ onBothEngines('imports', (start) => {
     assert.equal((await send('/v1/projects/ZEUS/tasks/import', 'title\na\n')).body.code, 'project_archived');
   });
 
+  test('keeps keys that nothing has or had, and trusts no key beside the id of another service', async (t) => {
+    const { service, key, send } = await importer(start(t));
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const tasks = '/v1/projects/APOLLO/tasks';
+    for (const title of ['mine', 'gone']) await service.make(tasks, key, { title });
+    await service.call('DELETE', `${tasks}/APOLLO-T2`, key);
+    const rows = [
+      'APOLLO-T1,a',
+      'APOLLO-T2,b',
+      'APOLLO-T9,c',
+      'APOLLO-T4,d',
+      'APOLLO-T4,e',
+      'APOLLO-T99999999,f',
+    ];
+    const id = (i: number) => `tsk_01k7mvh1fneep8opkbaknvb1l${i}`;
+    const file = ['id,key,title', ...rows.map((row, i) => `${id(i)},${row}`)].join('\n');
+    const { body } = await send(`${tasks}/import?mode=upsert`, file);
+    const keys = body.results.map((result: Any) => result.key);
+    assert.equal(String(keys), 'APOLLO-T10,APOLLO-T11,APOLLO-T9,APOLLO-T4,APOLLO-T12,APOLLO-T13');
+    assert.equal((await service.make(tasks, key, { title: 'next' })).key, 'APOLLO-T14');
+    const again = await send(`${tasks}/import?mode=upsert`, file);
+    assert.deepEqual([again.body.summary.unchanged, again.body.summary.created], [6, 0]);
+    assert.equal((await service.get(`${tasks}/APOLLO-T1`, key)).body.title, 'mine');
+  });
+
+  test('keeps an assignee who has left, with a warning unless the item is finished', async (t) => {
+    const { service, key, send } = await importer(start(t));
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    await service.make('/v1/personnel', key, { name: 'Ada', status: 'inactive' });
+    const { body } = await send(
+      '/v1/projects/APOLLO/tasks/import',
+      'title,assignee,status\na,Ada,todo\nb,Ada,done\n',
+    );
+    assert.deepEqual(statuses(body), ['created', 'created']);
+    const codes = body.results.map(({ warnings = [] }: Any) => warnings.map(({ code }: Any) => code));
+    assert.deepEqual(codes, [['not_assignable'], []]);
+  });
+
   test('a dry run reports what would happen and changes nothing', async (t) => {
     const { importAll, send, all } = await importer(start(t));
     await importAll('/v1/personnel/import', 'external id,name\n1,Ada\n');

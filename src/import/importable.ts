@@ -1,6 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Static, TObject } from 'typebox';
-import type { Problem } from '../core/errors.ts';
+import type { FieldError, Problem } from '../core/errors.ts';
 import type { List } from '../lists/list.ts';
 import type { Tables } from '../store/tables.ts';
 import type { Change } from '../store/writes/change.ts';
@@ -56,6 +56,8 @@ export type Importable<
   complete?(patch: Static<Patch>): Static<Patch>;
   /** Values for a new row that the files of other tools do not contain. */
   defaults?(input: Static<Input>): Partial<Static<Input>>;
+  /** What is odd about new rows that are created nevertheless. */
+  warnings?(db: Transaction<Tables>, rows: readonly Resource[], change: Change): Promise<FieldError[][]>;
   /** List fields to which an import adds items and from which it removes none. */
   additive?: readonly string[];
   /** The project that all rows belong to. */
@@ -72,8 +74,16 @@ export type Importable<
     db: Transaction<Tables>,
     inputs: readonly Static<Input>[],
     change: Change,
+    wanted: WantedKeys,
   ): Promise<(Created | Problem)[]>;
   update(db: Transaction<Tables>, current: Current, patch: Static<Patch>, change: Change): Promise<unknown>;
+};
+
+/** The keys that new items have in the file. */
+export type WantedKeys = {
+  keys: readonly (string | undefined)[];
+  /** The last number of each project when the import began: a higher one was never given before. */
+  lastNumbers: Map<string, number>;
 };
 
 /** Somebody or something that a sync has brought, with the keys by which a row of a file is about it. */

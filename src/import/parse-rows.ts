@@ -25,8 +25,10 @@ export type ParsedRow = {
   /** Whether the row sets only the attributes with a column of their own, and leaves all other attributes. */
   hasSomeAttributes: boolean;
   identity: Record<string, string>;
-  /** The texts that name the project of the row, in an import across projects. */
+  /** The texts that name the project of the row; in an import into one project, those that name this project. */
   projects?: string[];
+  /** The texts that name another project than the one that is imported into, or that have its id in another service. */
+  otherProjects?: { field: string; text: string }[];
   errors: FieldError[];
   /** What is odd but does not stop the row. */
   warnings: FieldError[];
@@ -280,11 +282,9 @@ function readCell(
       break;
     case 'project': {
       const text = textOf(cell);
-      if (!project && text !== '') parsed.projects = [...(parsed.projects ?? []), text];
-      else if (project && text !== '' && !isProject(project, text)) {
-        const detail = `This row belongs to the project ${shortened(text)}, not to ${project.key}. Import it into that project.`;
-        parsed.errors.push(fieldError(column.field, 'other_project', detail));
-      }
+      if (text === '') break;
+      if (!project || isProject(project, text)) parsed.projects = [...(parsed.projects ?? []), text];
+      else parsed.otherProjects = [...(parsed.otherProjects ?? []), { field: column.field, text }];
     }
   }
 }
@@ -308,9 +308,18 @@ function textsOf(cell: unknown, isList: boolean, isTable: boolean): string[] | u
   if (!Array.isArray(texts) || !texts.every((text) => typeof text === 'string')) return undefined;
   return texts
     .slice(0, maxListItems + 1)
-    .map(normalize)
+    .map((text) => normalize(isTable ? nameIn(text) : text))
     .filter((text) => text !== '');
 }
+
+/** The name in `CN=Grace Hopper,OU=Staff,DC=example,DC=com`, the distinguished name of a directory. */
+const nameIn = (text: string) =>
+  /^CN=/i.test(text)
+    ? text
+        .slice(0, maxReferenceLength)
+        .replace(/^CN=((?:[^,\\]|\\.)+)(,.*)?$/is, '$1')
+        .replaceAll('\\', '')
+    : text;
 
 function normalizeField(parsed: ParsedRow, field: string, value: unknown): unknown {
   // A cheap check before the text is normalized: `length` counts some characters twice.

@@ -9,6 +9,7 @@ import type { Change } from '../store/writes/change.ts';
 import { lockProjectRows, lockTables } from '../store/writes/locks.ts';
 import type { Importable, ItemProject } from './importable.ts';
 import { createRowParser, isProject, keyValue, type ParsedRow } from './parse-rows.ts';
+import { findMoved, isIdOf } from './references/moved.ts';
 import type { PeoplePolicy } from './references/people.ts';
 import type { FileScan, Source } from './scan.ts';
 
@@ -23,12 +24,17 @@ export async function groupByProject(
   change: Change,
 ): Promise<RowGroup[]> {
   const { across } = importable;
-  if (!across) return [{ importable, rows }];
+  if (!across) {
+    const { project } = importable;
+    return [{ importable, rows: project ? await rejectOtherProjects(db, project, rows) : rows }];
+  }
   const groups = new Map<string, { importable: Importable; rows: ParsedRow[] }>();
   const failed: ParsedRow[] = [];
-  const found = await findProjects(db, [...new Set(rows.flatMap(({ projects = [] }) => projects))]);
+  const names = [...new Set(rows.flatMap(({ projects = [] }) => projects))];
+  const moved = await findMoved(db, names.filter(isProjectId));
+  const found = await findProjects(db, [...names, ...moved.values()]);
   for (const row of rows) {
-    const project = await resolveProject(db, across, found, row, change);
+    const project = await resolveProject(db, across, found, moved, row, change);
     if (project === undefined) failed.push(row);
     else if (typeof project === 'string') {
       const error = fieldError('project', 'unknown_reference', project);
@@ -40,6 +46,37 @@ export async function groupByProject(
     }
   }
   return [...groups.values(), ...(failed.length > 0 ? [{ importable, rows: failed }] : [])];
+}
+
+const isProjectId = isIdOf('project');
+
+/**
+ * Adds an error to rows that belong to another project than the one they are imported into. The id of a project of another
+ * service is ignored if the project was imported from it, or if the row also has the right key or name.
+ */
+async function rejectOtherProjects(
+  db: Transaction<Tables>,
+  project: ItemProject,
+  rows: readonly ParsedRow[],
+): Promise<readonly ParsedRow[]> {
+  const others = rows.flatMap(({ otherProjects = [] }) => otherProjects.map(({ text }) => text));
+  if (others.length === 0) return rows;
+  const ids = others.filter(isProjectId);
+  const known = new Set((await findProjects(db, ids)).map(({ id }) => id));
+  const moved = await findMoved(db, ids);
+  return rows.map((row) => {
+    const isHere = (text: string) =>
+      isProjectId(text) &&
+      !known.has(text) &&
+      (moved.get(text) ?? (row.projects && project.id)) === project.id;
+    const errors = (row.otherProjects ?? [])
+      .filter(({ text }) => !isHere(text))
+      .map(({ field, text }) => {
+        const detail = `This row belongs to the project ${shortened(text)}, not to ${project.key}. Import it into that project.`;
+        return fieldError(field, 'other_project', detail);
+      });
+    return errors.length === 0 ? row : { ...row, errors: [...row.errors, ...errors] };
+  });
 }
 
 type FoundProject = ItemProject & { name_folded: string; archived_at: string | null };
@@ -63,9 +100,15 @@ async function resolveProject(
   db: Transaction<Tables>,
   { createProject }: NonNullable<Importable['across']>,
   found: FoundProject[],
-  { projects: [text, ...otherTexts] = [], errors }: ParsedRow,
+  moved: ReadonlyMap<string, string>,
+  { projects = [], errors }: ParsedRow,
   change: Change,
 ): Promise<ItemProject | string | undefined> {
+  const isKnown = (id: string) => found.some((project) => project.id === id);
+  const current = projects.map((text) => (isKnown(text) ? text : (moved.get(text) ?? text)));
+  // The id of another service says nothing beside a key or a name.
+  const named = nonEmpty(current.filter((text) => !isProjectId(text) || isKnown(text))) ?? current;
+  const [text, ...otherTexts] = named;
   if (text === undefined) return 'This row names no project. Write its key, name or external ID.';
   const [project, ...others] =
     nonEmpty(found.filter(({ id, key }) => id === text || key === text.toUpperCase())) ??
@@ -155,7 +198,8 @@ async function lock(
   // Two imports at a time must not create a placeholder each for one name.
   if (unknownPeople === 'create') tables.add('people');
   await lockTables(db, ...tables);
-  const found = await findProjects(db, [...new Set(names)]);
+  const moved = await findMoved(db, names.filter(isProjectId));
+  const found = await findProjects(db, [...new Set([...names, ...moved.values()])]);
   const ids = found.map(({ id }) => id);
   await lockProjectRows(db, project ? [project.id] : ids);
 }

@@ -17,6 +17,7 @@ import {
 } from './projects.ts';
 import { explainRecognition } from './recognize/explain.ts';
 import type { Recognition } from './recognize/parameters.ts';
+import { isIdOf, recordMoved } from './references/moved.ts';
 import {
   type CreatePlaceholders,
   type PeoplePolicy,
@@ -177,6 +178,7 @@ async function importRows(
   const { importable, source, options, change, onProgress, unknownPeople: policy = 'error' } = job;
   const waiting = createWaitingRows(importable, scan.rowsByKey);
   const newIds = new Map<string, string>();
+  const lastNumbers = new Map<string, number>();
   const placeholders = new Set<string>();
   const size = new AdaptiveBatchSize(store.bulkBatchMs);
 
@@ -231,11 +233,12 @@ async function importRows(
       if (waitsFor) waiting.wait(row, waitsFor);
       return !waitsFor;
     });
-    const written = await writeRows(db, group.importable, options.mode, rows, change());
+    const written = await writeRows(db, group.importable, options.mode, rows, change(), lastNumbers);
     for (const one of written) {
       recordNewId(one);
       waiting.done(one.row);
     }
+    await recordMoved(db, written.flatMap(movedIdOf));
     return written;
   }
 
@@ -254,6 +257,13 @@ async function importRows(
       for (const text of ofPerson) outcomes.set(text, outcome instanceof Problem ? outcome : outcome.id);
     }
     return outcomes;
+  }
+
+  /** The id in the file of a row that was created, if it is one of another service. */
+  function movedIdOf({ row, written: { status, id } }: WrittenRow) {
+    const old_id = row.identity[importable.keys[0].field];
+    const isMoved = status === 'created' && id && old_id && isIdOf(importable.what)(old_id);
+    return isMoved ? [{ old_id, new_id: id }] : [];
   }
 
   function recordNewId({ row, written: { status, id } }: WrittenRow): void {

@@ -33,7 +33,7 @@ const compared = {
   risks:
     'title description category probability impact status strategy response_plan owner_name raised_on due_on review_on external_id closure_reason project_key',
   issues:
-    'title description severity priority status resolution owner_name assignee_name raised_by raised_on due_on source_url external_id project_key',
+    'title description severity priority status resolution resolution_note owner_name assignee_name raised_by raised_on due_on source_url external_id project_key',
   tasks: 'title description status assignee_name start_on due_on external_id',
 };
 
@@ -53,9 +53,9 @@ onSqlite('files of other tools', (start) => {
   });
 });
 
-test('at least 25 samples exist, and at least 22 are imported with at most the rows failing that are wrong', () => {
-  assert.ok(new Set(samples.map(({ file }) => file)).size >= 25);
-  assert.ok(samples.filter(({ status, rows = [] }) => status === 200 && rows.length > 0).length >= 22);
+test('at least 40 samples exist, and at least 36 are imported with at most the rows failing that are wrong', () => {
+  assert.ok(new Set(samples.map(({ file }) => file)).size >= 40);
+  assert.ok(samples.filter(({ status, rows = [] }) => status === 200 && rows.length > 0).length >= 36);
 });
 
 async function importSample(service: TestService, key: string, { file, as, query }: Sample, project: string) {

@@ -8,8 +8,9 @@ import { jsonRows } from '../lists/list.ts';
 import type { Tables } from '../store/tables.ts';
 import type { Change } from '../store/writes/change.ts';
 import { type Created, unwrapSingle } from '../store/writes/create-many.ts';
-import type { Importable, ImportKey, Resource } from './importable.ts';
+import type { Importable, ImportKey, Resource, WantedKeys } from './importable.ts';
 import { comparedBy, keyValue, type ParsedRow, uniqueKeysOf } from './parse-rows.ts';
+import { findMoved } from './references/moved.ts';
 import { assumed, completed, failed, failedFor, unusedReason, type Written } from './results.ts';
 
 /** Writes rows with resolved references in order, and returns a result for each. */
@@ -19,6 +20,7 @@ export async function writeRows(
   mode: 'create' | 'upsert',
   rows: readonly ParsedRow[],
   change: Change,
+  lastNumbers: WantedKeys['lastNumbers'],
 ): Promise<WrittenRow[]> {
   const written = new Map<ParsedRow, Written>();
   for (const run of mode === 'upsert' ? splitAtRepeatedKeys(importable, rows) : [rows]) {
@@ -36,7 +38,7 @@ export async function writeRows(
         updated.add(idOf(current));
       } else newRows.push(row);
     }
-    await createRows(db, importable, newRows, change, written);
+    await createRows(db, importable, newRows, change, lastNumbers, written);
   }
   return rows.map((row) => ({ row, written: written.get(row) ?? failed([]) }));
 }
@@ -73,10 +75,13 @@ async function findExisting(
     const named = rows.filter(
       (row) =>
         !existing.has(row) &&
+        !isOfAnother(importable, key, row) &&
         (mode === 'upsert' ? keyValue(row, key) !== undefined : key.field in row.identity),
     );
     if (named.length === 0) continue;
-    const values = named.map((row) => comparedBy(key, keyValue(row, key) ?? ''));
+    const given = named.map((row) => comparedBy(key, keyValue(row, key) ?? ''));
+    const moved = key === importable.keys[0] ? await findMoved(db, given) : new Map<string, string>();
+    const values = await currentIds(db, importable, key, given, moved);
     const { rows: found } = await findByKey(importable, key)(db, { values: JSON.stringify(values) });
     const byValue = new Map(
       found.map(({ json }) => {
@@ -90,6 +95,24 @@ async function findExisting(
     }
   }
   return existing;
+}
+
+/** A row with an unknown id comes from another service, in which the same key may belong to another item. */
+const isOfAnother = ({ input, keys }: Importable, key: ImportKey, row: ParsedRow) =>
+  key.field === 'key' && !('key' in input.properties) && keys[0].field in row.identity;
+
+/** The ids that existing resources have, of which the file may have those of another service. */
+async function currentIds(
+  db: Transaction<Tables>,
+  importable: Importable,
+  key: ImportKey,
+  ids: readonly string[],
+  moved: ReadonlyMap<string, string>,
+): Promise<string[]> {
+  if (moved.size === 0) return [...ids];
+  const { rows } = await findByKey(importable, key)(db, { values: JSON.stringify(ids) });
+  const own = new Set(rows.map(({ json }) => String(JSON.parse(json)[key.field])));
+  return ids.map((id) => (own.has(id) ? id : (moved.get(id) ?? id)));
 }
 
 async function readById(db: Transaction<Tables>, importable: Importable, id: string): Promise<Resource> {
@@ -232,15 +255,24 @@ async function createRows(
   importable: Importable,
   rows: readonly ParsedRow[],
   change: Change,
+  lastNumbers: WantedKeys['lastNumbers'],
   written: Map<ParsedRow, Written>,
 ): Promise<void> {
+  const create = (rows: readonly ParsedRow[], inputs: readonly Resource[]) =>
+    importable.create(db, inputs, change, { keys: rows.map(({ identity }) => identity.key), lastNumbers });
+  const odd = await importable.warnings?.(
+    db,
+    rows.map(({ values }) => values),
+    change,
+  );
+  const oddRows = new Map(rows.map((row, i) => [row, odd?.[i] ?? []]));
   const queued = new Map<ParsedRow, Resource>();
   const flush = async () => {
-    const created = queued.size === 0 ? [] : await importable.create(db, [...queued.values()], change);
+    const created = queued.size === 0 ? [] : await create([...queued.keys()], [...queued.values()]);
     for (const [i, row] of [...queued.keys()].entries())
       written.set(
         row,
-        withAssumed(row, queued.get(row) ?? {}, {
+        withWarnings(row, queued.get(row) ?? {}, oddRows.get(row), {
           ...createdOf(importable, created[i]),
           ...unusedReason(row),
         }),
@@ -252,19 +284,27 @@ async function createRows(
     Object.assign(input, importable.defaults?.(input));
     if (patch) {
       await flush();
-      const created = await createAndPatch(db, importable, row, input, patch, change);
-      written.set(row, withAssumed(row, input, created));
+      const created = await createAndPatch(db, importable, row, () => create([row], [input]), patch, change);
+      written.set(row, withWarnings(row, input, oddRows.get(row), created));
     } else queued.set(row, input);
   }
   await flush();
 }
 
-/** Adds a warning for each value that the row does not have. */
-function withAssumed({ values }: ParsedRow, input: Resource, written: Written): Written {
+/** Adds what is odd about a row, and a warning for each value that it does not have. */
+function withWarnings(
+  { values }: ParsedRow,
+  input: Resource,
+  odd: readonly FieldError[] = [],
+  written: Written,
+): Written {
   const added = Object.keys(input).filter((field) => values[field] === undefined);
-  if (added.length === 0 || written.errors) return written;
-  const warnings = added.map((field) => assumed(field, input[field]));
-  return { ...written, warnings: [...warnings, ...(written.warnings ?? [])] };
+  const warnings = [
+    ...odd,
+    ...added.map((field) => assumed(field, input[field])),
+    ...(written.warnings ?? []),
+  ];
+  return warnings.length === 0 || written.errors ? written : { ...written, warnings };
 }
 
 /** Splits values into the input for creation and a patch: patch-only fields and statuses that cannot be initial. */
@@ -295,12 +335,12 @@ async function createAndPatch(
   db: Transaction<Tables>,
   importable: Importable,
   row: ParsedRow,
-  input: Resource,
+  create: () => ReturnType<Importable['create']>,
   patch: Resource,
   change: Change,
 ): Promise<Written> {
   const outcome = await inSavepoint(db, async () => {
-    const created = unwrapSingle(await importable.create(db, [input], change));
+    const created = unwrapSingle(await create());
     const current = await readById(db, importable, created.id);
     const warnings = await applyPatch(db, importable, current, patch, row, change);
     return { ...createdOf(importable, created), ...warnings };

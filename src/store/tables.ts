@@ -102,6 +102,8 @@ const internal = {
   /** The people, and the members of groups, whom `mode=sync` has imported from a source: see `import/sync/`. */
   synced_people: { columns: { source: Line(), user_id: Id('person'), deactivated: Type.Integer() } },
   synced_members: { columns: { source: Line(), group_id: Id('group'), user_id: Id('person') } },
+  /** The ids that imported rows had in the service that exported them, by which later files refer to them. */
+  moved_ids: { columns: { old_id: Line(), new_id: Line() } },
   /** The accounts of people at the identity provider. */
   identities: {
     columns: { issuer: Type.String(), subject: Type.String(), user_id: Id('person'), created_at: Time() },

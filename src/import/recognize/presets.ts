@@ -135,6 +135,42 @@ const presets = {
     },
     skipped: 'closed at (utc), updated at (utc)',
   },
+  linear: {
+    label: 'Linear',
+    signatures: ['id, team, title, status, creator, assignee'],
+    columns: {
+      external_id: 'id',
+      raised_by_user_id: 'creator',
+      raised_on: 'created',
+      project: 'project',
+    },
+    skipped: 'team, project id, started, completed, canceled, archived, updated, triaged, estimate',
+  },
+  trello: {
+    label: 'Trello',
+    signatures: ['card id, card name, list name'],
+    columns: {
+      external_id: 'card id',
+      title: 'card name',
+      description: 'card description',
+      source_url: 'card url',
+      status: 'list name',
+      assignee_name: 'members',
+      start_on: 'start date',
+    },
+    skipped: 'board id, list id, archived, due complete, due reminder',
+  },
+  monday: {
+    label: 'monday.com',
+    signatures: ['name, subitems, status', 'name, person, status, item id (auto generated)'],
+    columns: {
+      title: 'name',
+      assignee_name: 'person, people, owner',
+      due_on: 'date, due date',
+      external_id: 'item id (auto generated)',
+    },
+    skipped: 'subitems',
+  },
   bamboohr: {
     label: 'BambooHR',
     signatures: ['employee #, hire date'],
@@ -167,6 +203,44 @@ const presets = {
       manager_user_id: 'manager',
     },
     skipped: 'login, displayname, managerid, organization, state',
+  },
+  google: {
+    label: 'Google Workspace',
+    signatures: ['first name [required], last name [required], email address [required]'],
+    columns: {
+      external_id: 'employee id',
+      email: 'email address [required]',
+      title: 'employee title',
+      kind: 'employee type',
+      manager_user_id: 'manager email',
+      status: 'status [read only]',
+      phone: 'work phone',
+    },
+    skipped:
+      'password [required], password hash function [upload only], recovery email, home phone, mobile phone',
+  },
+  active_directory: {
+    label: 'Active Directory',
+    signatures: ['samaccountname, distinguishedname'],
+    columns: {
+      external_id: 'objectguid',
+      name: 'displayname, name',
+      email: 'mail, emailaddress',
+      status: 'enabled',
+      phone: 'telephonenumber, officephone',
+      location: 'office, physicaldeliveryofficename',
+    },
+    skipped: 'givenname, surname, sid, objectclass, distinguishedname, samaccountname, userprincipalname',
+  },
+  successfactors: {
+    label: 'SAP SuccessFactors',
+    signatures: ['userid, username, manager, hr'],
+    columns: {
+      external_id: 'userid',
+      start_on: 'hiredate',
+      time_zone: 'timezone',
+    },
+    skipped: 'username, empid, hr, jobcode, gender',
   },
   entra: {
     label: 'Microsoft Entra ID',

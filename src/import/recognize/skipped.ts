@@ -12,6 +12,8 @@ const maxEntries = 1000;
 /** Why the cells of a recognized column are not stored; undefined if they are. */
 export function whyNotStored({ is, field }: Column): string | undefined {
   if (is === 'computed') return `The service computes \`${field}\`. It was only compared.`;
+  if (is === 'identity' && field === 'key')
+    return '`key` finds existing rows. A new row keeps it if no other has or had it.';
   if (is === 'identity') return `\`${field}\` only finds existing rows. The service assigns it to new ones.`;
   return is === 'ignored' ? 'The service sets this itself.' : undefined;
 }

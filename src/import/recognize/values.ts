@@ -30,7 +30,7 @@ export const normalizeWord = (text: string) =>
 function* forms(text: string): Generator<string> {
   if (text.length > maxLength) return;
   yield normalizeWord(text);
-  yield normalizeWord(text.replace(/^\s*\w{1,2}\s*[-–.:)]+\s*/, ''));
+  yield normalizeWord(text.replace(/^\s*\(?\w{1,2}\s*[-–.:)]+\s*/, ''));
   yield normalizeWord(text.replace(/\s*[([].*$/, ''));
 }
 

@@ -6,6 +6,7 @@ import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { ReferenceKind } from '../importable.ts';
 import { inReadingOrder } from '../recognize/evidence.ts';
+import { findMoved, isIdOf } from './moved.ts';
 import { peopleIn } from './people.ts';
 
 /** Finds the resources that texts refer to. People are also found in other notations of their names, and in lists. */
@@ -83,16 +84,19 @@ async function matchAll(
   scope: LookupScope,
 ): Promise<Matches> {
   const matches: Matches = new Map();
+  const moved = await findMoved(db, [...texts].filter(isIdOf(kind)));
   let unmatchedTexts = [...new Set(texts)];
   for (const matcher of matchers[kind](scope)) {
     const candidates = unmatchedTexts.filter((text) => matcher.accepts?.(text) ?? true);
     if (candidates.length === 0) continue;
+    const compared = (text: string) => (matcher.compared ?? String)(text);
+    const known = candidates.flatMap((text) => [text, moved.get(text) ?? text]);
     const found = Map.groupBy(
-      await matcher.find(db, candidates.map(matcher.compared ?? String)),
+      await matcher.find(db, [...new Set(known)].map(compared)),
       ({ value }) => value,
     );
     for (const text of candidates) {
-      const named = found.get((matcher.compared ?? String)(text));
+      const named = found.get(compared(text)) ?? found.get(compared(moved.get(text) ?? text));
       if (named) matches.set(text, named);
     }
     unmatchedTexts = unmatchedTexts.filter((text) => !matches.has(text));

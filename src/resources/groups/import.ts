@@ -24,11 +24,12 @@ export const groupImport = (): Importable<GroupWithMembers, typeof GroupRowInput
   ],
   additive: ['member_user_ids'],
   synonyms: {
-    name: 'group, group name, team, team name, unit',
-    description: 'purpose, notes, about',
-    parent_id: 'parent group, part of, belongs to',
-    lead_user_id: 'group lead, team lead, leader, head, lead e-mail',
-    member_user_ids: 'members, member, people, person, email, e-mail address, employee, user',
+    name: 'group, group name, team, team name, unit, gruppe, gruppenname, abteilung, teamname',
+    description: 'purpose, notes, about, beschreibung',
+    parent_id: 'parent group, part of, belongs to, ubergeordnete gruppe',
+    lead_user_id: 'group lead, team lead, leader, head, lead e-mail, leiter, leitung, teamleiter',
+    member_user_ids:
+      'members, member, people, person, email, e-mail address, employee, user, mitglieder, mitglied',
     external_id: 'group id, team id, reference',
   },
   create: createGroupRows,

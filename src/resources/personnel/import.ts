@@ -19,44 +19,51 @@ export const peopleImport = (moment: Moment): Importable<Person, typeof PersonIn
     { field: 'email', column: sql`lower(people.email)`, compared: lowerAscii },
   ],
   synonyms: {
-    name: 'full name, display name, employee name, employee, person, member, worker, staff member',
-    email: 'e-mail address, work e-mail, company e-mail, business e-mail, mail, e-mail id, primary e-mail',
-    title: 'job title, position, business title, role, function, designation',
+    name: 'full name, display name, employee name, employee, person, member, worker, staff member, mitarbeiter, mitarbeitername, vollstandiger name, anzeigename, nachname vorname',
+    email:
+      'e-mail address, work e-mail, company e-mail, business e-mail, mail, e-mail id, primary e-mail, e-mail-adresse, mail, mailadresse, dienstliche e-mail, geschaftliche e-mail',
+    title:
+      'job title, position, business title, role, function, designation, position, stelle, funktion, stellenbezeichnung, berufsbezeichnung',
     department:
-      'dept, department name, division, business unit, cost center name, organisation, organization',
-    location: 'office, office location, work location, site, city, location name',
+      'dept, department name, division, business unit, cost center name, organisation, organization, abteilung, bereich, organisationseinheit, orgeinheit, kostenstelle',
+    location:
+      'office, office location, work location, site, city, location name, standort, ort, dienstort, arbeitsort, buro',
     phone:
-      'work phone, telephone, telephone number, phone number, business phone, mobile, mobile phone, primary phone, tel',
+      'work phone, telephone, telephone number, phone number, business phone, mobile, mobile phone, primary phone, tel, telefon, telefonnummer, rufnummer, mobil, handy, mobilnummer',
     time_zone: 'tz',
-    kind: 'person type, employee type, worker type, employment type, user type, type',
-    manager_user_id: 'reports to, reporting to, line manager, supervisor, boss, manager e-mail, manager name',
+    kind: 'person type, employee type, worker type, employment type, user type, type, beschaftigungsart, mitarbeiterkreis, vertragsart, art',
+    manager_user_id:
+      'reports to, reporting to, line manager, supervisor, boss, manager e-mail, manager name, vorgesetzter, vorgesetzte, fuhrungskraft, teamleiter, berichtet an, disziplinarischer vorgesetzter',
     accountable_user_id: 'accountable to, responsible human',
-    skills: 'skill, competencies, tags',
-    start_on: 'start date, start, hired, hire date, hired on, joined, joining date, first day',
-    end_on: 'end date, end, leaving date, last day, termination date, contract end, contract end date',
-    status: 'employment status, employee status, worker status, account enabled, active, state',
+    skills: 'skill, competencies, tags, kenntnisse, qualifikationen, fahigkeiten',
+    start_on:
+      'start date, start, hired, hire date, hired on, joined, joining date, first day, eintritt, eintrittsdatum, beginn, eintritt am, startdatum',
+    end_on:
+      'end date, end, leaving date, last day, termination date, contract end, contract end date, austritt, austrittsdatum, ende, austritt am, vertragsende',
+    status:
+      'employment status, employee status, worker status, account enabled, active, state, zustand, beschaftigungsstatus',
     external_id:
-      'employee id, employee number, employee no, staff id, staff number, personnel number, worker id, payroll number, hr id',
+      'employee id, employee number, employee no, staff id, staff number, personnel number, worker id, payroll number, hr id, personalnummer, personal nr, pernr, mitarbeiternummer, mitarbeiter id',
   },
   joined: {
     name: [
-      ['first name', 'given name', 'forename'],
-      ['last name', 'surname', 'family name'],
+      ['first name', 'given name', 'forename', 'vorname'],
+      ['last name', 'surname', 'family name', 'nachname', 'familienname', 'zuname'],
     ],
   },
   personNames: ['name'],
   values: {
     status: {
       active:
-        'on leave, leave, leave of absence, parental leave, maternity leave, paid leave, enabled, true, yes, current, employed, onboarding, provisioned, password expired, locked out, recovery, hired, 1, y, probation',
+        'on leave, leave, leave of absence, parental leave, maternity leave, paid leave, enabled, true, yes, current, employed, onboarding, provisioned, password expired, locked out, recovery, hired, 1, y, probation, aktiv, beschaftigt, elternzeit, ja',
       inactive:
-        'terminated, left, leaver, disabled, false, no, former, resigned, retired, deprovisioned, suspended, offboarded, staged, 0, n, blocked, deactivated, dismissed',
+        'terminated, left, leaver, disabled, false, no, former, resigned, retired, deprovisioned, suspended, offboarded, staged, 0, n, blocked, deactivated, dismissed, inaktiv, ausgeschieden, ausgetreten, gesperrt, nein',
     },
     kind: {
       human:
-        'employee, internal, member, full time, part time, permanent, regular, staff, person, intern, temporary, fixed term, apprentice, working student, salaried, hourly',
+        'employee, internal, member, full time, part time, permanent, regular, staff, person, intern, temporary, fixed term, apprentice, working student, salaried, hourly, intern, angestellter, angestellte, angestellt, arbeiter, auszubildender, werkstudent, vollzeit, teilzeit, unbefristet, befristet',
       external:
-        'contractor, contingent worker, guest, freelancer, freelance, consultant, vendor, partner, supplier, agency',
+        'contractor, contingent worker, guest, freelancer, freelance, consultant, vendor, partner, supplier, agency, extern, externer, externe, freier mitarbeiter, dienstleister',
       agent: 'bot, service account, robot, ai agent, service',
       placeholder: 'vacancy, vacant, tbh, open position, generic',
     },

@@ -2,14 +2,24 @@ import type { Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import { invalidBody, Problem } from '../../core/errors.ts';
 import { checkOf } from '../../http/request/validation.ts';
-import { type Importable, type ItemProject, keysOf } from '../../import/importable.ts';
+import {
+  type Importable,
+  type ItemProject,
+  keysOf,
+  type Resource,
+  type WantedKeys,
+} from '../../import/importable.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
+import { assigneeErrors } from '../personnel/queries.ts';
 import { createProjects, getProject } from '../projects/queries.ts';
 import { ProjectInput } from '../projects/schema.ts';
 import { createItems } from './create.ts';
 import { updateItem } from './update.ts';
 import type { Item, ItemWrites } from './writes.ts';
+
+/** Statuses of items that nobody works on any more. */
+const finished = ['resolved', 'closed', 'done', 'cancelled'];
 
 /** What the imports of risks, issues and tasks into a project have in common. */
 export const importOf = <I extends Item, Input extends object, Patch extends object>(
@@ -25,8 +35,18 @@ export const importOf = <I extends Item, Input extends object, Patch extends obj
     ('raised_on' in writes.schema.properties && !raised_on && due_on && due_on < today
       ? { raised_on: due_on }
       : {}) as Partial<Input>,
-  create: (db: Transaction<Tables>, inputs: readonly Input[], change: Change) =>
-    createItems(db, writes, project.id, inputs, change),
+  // The logs of other tools name people who have left.
+  warnings: async (db: Transaction<Tables>, rows: readonly Resource[], change: Change) => {
+    const items = rows.map(({ status, assignee_user_id }) =>
+      finished.includes(String(status)) ? {} : ({ assignee_user_id } as { assignee_user_id?: string }),
+    );
+    const errors = await assigneeErrors(db, items, change);
+    return errors.map((ofRow) =>
+      ofRow.map((error) => ({ ...error, detail: `${error.detail} The row was imported as it is.` })),
+    );
+  },
+  create: (db: Transaction<Tables>, inputs: readonly Input[], change: Change, wanted: WantedKeys) =>
+    createItems(db, writes, project.id, inputs, change, wanted),
   update: (db: Transaction<Tables>, current: I, patch: Patch, change: Change) =>
     updateItem(db, writes, { current, patch }, change),
 });

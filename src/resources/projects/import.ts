@@ -12,15 +12,16 @@ export const projectImport = (
   existing: projectList({}, moment),
   keys: keysOf('projects'),
   synonyms: {
-    key: 'project key, code, short name',
-    name: 'project, project name, title',
-    description: 'summary, notes, goal',
-    status: 'state, project status, phase',
-    lead_user_id: 'project lead, project manager, owner, responsible',
-    start_on: 'start date, start, begins',
-    due_on: 'due date, due, end date, end, deadline, target date, finish',
+    key: 'project key, code, short name, kurzel, projektkurzel',
+    name: 'project, project name, title, projekt, projektname, titel',
+    description: 'summary, notes, goal, beschreibung, ziel',
+    status: 'state, project status, phase, zustand, stand',
+    lead_user_id:
+      'project lead, project manager, owner, responsible, projektleiter, projektleitung, verantwortlich',
+    start_on: 'start date, start, begins, beginn, anfang, startdatum',
+    due_on: 'due date, due, end date, end, deadline, target date, finish, ende, termin, enddatum',
     appetite: 'risk appetite, risk threshold',
-    external_id: 'project id, reference',
+    external_id: 'project id, reference, projektnummer, projekt nr, nr',
   },
   values: {
     status: {

@@ -15,37 +15,37 @@ import { scoreOf } from './rules/scoring.ts';
 import { type Risk, RiskInput, RiskPatch } from './schema.ts';
 
 const words = {
-  low: 'low, l',
-  medium: 'medium, m, med, moderate, average',
-  high: 'high, h',
+  low: 'low, l, niedrig, gering',
+  medium: 'medium, m, med, moderate, average, mittel, mittelhoch',
+  high: 'high, h, hoch',
 };
 
 const noRating = 'tbd, n a, na, not assessed, unknown, tbc';
 
 /** What other tools call the ratings of a scale of five. */
 const probabilityWords: Words = {
-  1: 'rare, very low, vl, very unlikely, remote, improbable, highly unlikely, almost impossible',
-  2: `unlikely, ${words.low}, seldom`,
-  3: `possible, ${words.medium}, occasional, even chance, about even`,
-  4: `likely, ${words.high}, probable, frequent`,
-  5: 'almost certain, very high, vh, very likely, certain, highly likely, near certain, expected',
+  1: 'rare, sehr niedrig, sehr gering, sehr unwahrscheinlich, selten, very low, vl, very unlikely, remote, improbable, highly unlikely, almost impossible',
+  2: `unlikely, ${words.low}, seldom, unwahrscheinlich`,
+  3: `possible, ${words.medium}, occasional, even chance, about even, moglich, gelegentlich`,
+  4: `likely, ${words.high}, probable, frequent, wahrscheinlich, haufig`,
+  5: 'sehr hoch, sehr wahrscheinlich, fast sicher, nahezu sicher, almost certain, very high, vh, very likely, certain, highly likely, near certain, expected',
   null: noRating,
 };
 
 const impactWords: Words = {
-  1: 'negligible, very low, vl, insignificant, trivial, very minor',
-  2: `minor, ${words.low}, marginal`,
-  3: `${words.medium}, serious`,
-  4: `major, ${words.high}, significant`,
-  5: 'severe, very high, vh, catastrophic, critical, extreme, disastrous',
+  1: 'vernachlassigbar, unbedeutend, sehr niedrig, sehr gering, negligible, very low, vl, insignificant, trivial, very minor',
+  2: `geringfugig, minor, ${words.low}, marginal`,
+  3: `${words.medium}, serious, spurbar`,
+  4: `major, ${words.high}, significant, gross, kritisch, erheblich, schwerwiegend`,
+  5: 'katastrophal, sehr hoch, existenzbedrohend, severe, very high, vh, catastrophic, critical, extreme, disastrous',
   null: noRating,
 };
 
 const levelWords: Record<string, string> = {
-  low: `${words.low}, very low, green, minor`,
-  medium: `${words.medium}, amber, yellow`,
-  high: `${words.high}, red, major, orange`,
-  critical: 'critical, extreme, very high, severe, catastrophic',
+  low: `${words.low}, very low, green, minor, grun`,
+  medium: `${words.medium}, amber, yellow, gelb`,
+  high: `${words.high}, red, major, orange, rot`,
+  critical: 'kritisch, sehr hoch, critical, extreme, very high, severe, catastrophic',
 };
 
 /**
@@ -137,58 +137,72 @@ const importBy = (
     'rank',
   ),
   synonyms: {
-    title: 'risk, risk title, name, risk name, summary, event, risk event, headline',
-    description: 'risk description, details, risk statement, cause and effect, notes, comments',
-    kind: 'type, risk type',
-    category: 'risk category, area',
+    title:
+      'risk, risk title, name, risk name, summary, event, risk event, headline, risiko, titel, bezeichnung, risikobezeichnung, risikotitel',
+    description:
+      'risk description, details, risk statement, cause and effect, notes, comments, beschreibung, risikobeschreibung, bemerkung, bemerkungen, kommentar, ursache',
+    kind: 'type, risk type, art, typ',
+    category: 'risk category, area, kategorie, risikokategorie, bereich',
     probability:
-      'likelihood, likelihood rating, probability of occurrence, chance, inherent likelihood, inherent probability, prob, l, p',
-    impact: 'impact rating, consequence, consequences, severity, inherent impact, inherent consequence, i',
+      'likelihood, likelihood rating, probability of occurrence, chance, inherent likelihood, inherent probability, prob, l, p, eintrittswahrscheinlichkeit, wahrscheinlichkeit, ew',
+    impact:
+      'impact rating, consequence, consequences, severity, inherent impact, inherent consequence, i, auswirkung, auswirkungen, schadensausmass, schadenshohe, ausmass, tragweite',
     residual_probability: 'residual likelihood, target probability, target likelihood',
     residual_impact: 'residual severity, target impact, residual consequence',
-    score: 'rating, risk score, risk rating, inherent rating, exposure, pxi, lxi, severity score',
-    level: 'risk level, rag, rag status, grade, risk grade',
-    status: 'state, risk status, current status',
+    score:
+      'rating, risk score, risk rating, inherent rating, exposure, pxi, lxi, severity score, risikowert, risikozahl, risikoklasse, rpz, risikoprioritatszahl',
+    level: 'risk level, rag, rag status, grade, risk grade, ampel, risikostufe, stufe',
+    status: 'state, risk status, current status, zustand, stand',
     strategy:
-      'response category, risk response category, response strategy, response type, treatment strategy, treatment option, response, treatment, risk response, risk treatment',
+      'response category, risk response category, response strategy, response type, treatment strategy, treatment option, response, treatment, risk response, risk treatment, strategie, risikostrategie, behandlung',
     response_plan:
-      'mitigation, mitigation plan, mitigations, mitigation action, mitigating actions, mitigation strategy, response plan, action plan, response actions, treatment plan, actions, controls',
-    contingency_plan: 'contingency, fallback, fallback plan',
-    trigger: 'triggers, early warning, indicator',
+      'mitigation, mitigation plan, mitigations, mitigation action, mitigating actions, mitigation strategy, response plan, action plan, response actions, treatment plan, actions, controls, massnahme, massnahmen, gegenmassnahme, gegenmassnahmen, massnahmenplan',
+    contingency_plan: 'contingency, fallback, fallback plan, notfallplan, notfallmassnahme',
+    trigger: 'triggers, early warning, indicator, ausloser, indikator, fruhwarnindikator',
     owner_name:
-      'risk owner, responsible, assigned to, responsible person, assignee, response owner, action owner',
-    raised_by_user_id: 'raised by, reported by, identified by, reporter, author',
+      'risk owner, responsible, assigned to, responsible person, assignee, response owner, action owner, verantwortlich, verantwortlicher, verantwortliche, zustandig, risikoeigner, risikoverantwortlicher, eigner, eigentumer, bearbeiter',
+    raised_by_user_id:
+      'raised by, reported by, identified by, reporter, author, gemeldet von, erfasst von, erkannt von, melder, ersteller',
     raised_on:
-      'raised, date raised, identified on, date identified, created, opened, date, logged, registered',
-    due_on: 'due, due date, target date, deadline, target completion, proximity date',
-    review_on: 'review, review date, next review, next review date',
-    closure_reason: 'reason for closure, closed because',
-    lessons: 'lessons learned, lessons learnt',
-    external_id: 'risk id, risk identifier, risk no, risk number, reference, ref, number, no, risk ref',
+      'raised, date raised, identified on, date identified, created, opened, date, logged, registered, gemeldet am, erfasst am, erkannt am, identifiziert am, datum, erstellt, erstellt am, erfassungsdatum',
+    due_on:
+      'due, due date, target date, deadline, target completion, proximity date, fallig, fallig am, termin, zieltermin, falligkeit, frist, faelligkeitsdatum, falligkeitsdatum',
+    review_on:
+      'review, review date, next review, next review date, uberprufung, nachste uberprufung, wiedervorlage, nachste prufung',
+    closure_reason: 'reason for closure, closed because, abschlussgrund',
+    lessons: 'lessons learned, lessons learnt, erkenntnisse',
+    external_id:
+      'risk id, risk identifier, risk no, risk number, reference, ref, number, no, risk ref, risiko id, risiko nr, nr, lfd nr, nummer, laufende nummer, kennung',
     source_url: 'url, link, source',
   },
   values: {
     status: {
-      open: 'new, draft, identified, active, live, raised, proposed, to do, assessed, ongoing',
+      open: 'new, draft, identified, active, live, raised, proposed, to do, assessed, ongoing, offen, neu, aktiv, identifiziert, erfasst',
       mitigating:
-        'in progress, treating, in treatment, being treated, being mitigated, mitigation in progress, in mitigation, responding, managed',
-      monitoring: 'monitor, monitored, watch, watching, under review, in review, on hold, dormant',
-      accepted: 'accept, tolerated, tolerate',
-      materialized: 'materialised, occurred, realized, realised, became issue, issue, triggered',
-      closed: 'close, done, resolved, retired, expired, complete, completed, cancelled, mitigated',
+        'in progress, treating, in treatment, being treated, being mitigated, mitigation in progress, in mitigation, responding, managed, in bearbeitung, in arbeit, massnahme lauft, in umsetzung',
+      monitoring:
+        'monitor, monitored, watch, watching, under review, in review, on hold, dormant, beobachten, in beobachtung, beobachtet, unter beobachtung, uberwachung',
+      accepted: 'accept, tolerated, tolerate, akzeptiert, getragen',
+      materialized: 'materialised, occurred, realized, realised, became issue, issue, triggered, eingetreten',
+      closed:
+        'close, done, resolved, retired, expired, complete, completed, cancelled, mitigated, geschlossen, erledigt, abgeschlossen, beendet, entfallen',
     },
     probability: wordsOf(model.probability, probabilityWords),
     residual_probability: wordsOf(model.probability, probabilityWords),
     impact: wordsOf(model.impact, impactWords),
     residual_impact: wordsOf(model.impact, impactWords),
     strategy: {
-      avoid: 'avoidance, eliminate, terminate, prevent',
-      mitigate: 'mitigation, reduce, reduction, treat, control',
-      transfer: 'transference, insure, outsource',
-      accept: 'acceptance, tolerate, retain, take',
+      avoid: 'avoidance, eliminate, terminate, prevent, vermeiden, vermeidung',
+      mitigate:
+        'mitigation, reduce, reduction, treat, control, mindern, reduzieren, vermindern, verminderung, minderung, verringern',
+      transfer: 'transference, insure, outsource, ubertragen, verlagern, uberwalzen, versichern',
+      accept: 'acceptance, tolerate, retain, take, akzeptieren, tragen, akzeptanz',
       null: 'none, n a, tbd, na',
     },
-    kind: { threat: 'risk, negative, downside', opportunity: 'positive, upside, benefit' },
+    kind: {
+      threat: 'risk, negative, downside, risiko, bedrohung',
+      opportunity: 'positive, upside, benefit, chance',
+    },
   },
   textInstead: { strategy: 'response_plan' },
   computed: {

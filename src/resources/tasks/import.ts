@@ -22,27 +22,33 @@ export const taskImport = (
   patch: TaskPatch,
   existing: taskList({ project: [project.id], status: ['all'] }, moment),
   synonyms: {
-    title: 'task, task title, name, task name, summary, action, action item, subject, to do',
-    description: 'task description, details, notes, comments, body',
+    title:
+      'task, task title, name, task name, summary, action, action item, subject, to do, aufgabe, titel, massnahme, vorgangsname, betreff, bezeichnung, tatigkeit',
+    description:
+      'task description, details, notes, comments, body, beschreibung, notizen, bemerkung, bemerkungen, kommentar',
     kind: 'type, task type',
-    status: 'state, task status, progress, percent complete, percent done, completed, done',
-    assignee_name: 'assigned to, assigned, owner, responsible, who, resource names, action owner, assignees',
-    start_on: 'start, start date, begins, planned start',
+    status:
+      'state, task status, progress, percent complete, percent done, completed, done, zustand, stand, fortschritt, abgeschlossen, prozent abgeschlossen',
+    assignee_name:
+      'assigned to, assigned, owner, responsible, who, resource names, action owner, assignees, verantwortlich, bearbeiter, zugewiesen an, zustandig, ressourcennamen, wer',
+    start_on: 'start, start date, begins, planned start, anfang, beginn, startdatum, startet am',
     due_on:
-      'due, due date, due by, end date, target date, deadline, finish, finish date, end, planned finish',
+      'due, due date, due by, end date, target date, deadline, finish, finish date, end, planned finish, ende, fallig, fallig am, termin, frist, falligkeit, falligkeitsdatum, bis wann, enddatum',
     risk_id: 'risk key',
     issue_id: 'issue key',
     external_id:
-      'task id, action id, action no, action number, task no, task number, reference, ref, number, no, ticket, wbs',
+      'task id, action id, action no, action number, task no, task number, reference, ref, number, no, ticket, wbs, nr, lfd nr, nummer, psp code',
   },
   values: {
     status: {
-      todo: 'to do, open, new, not started, backlog, planned, scheduled, proposed, in specification, false, no, future task, reopened, selected for development',
+      todo: 'to do, open, new, not started, backlog, planned, scheduled, proposed, in specification, false, no, future task, reopened, selected for development, offen, neu, nicht begonnen, geplant, nein',
       in_progress:
-        'active, doing, started, ongoing, wip, work in progress, in review, in testing, in development, developed, on schedule, late, feedback, committed, code review',
-      blocked: 'on hold, waiting, pending, stalled, impeded, deferred, stuck, waiting on someone else',
-      done: 'complete, completed, closed, resolved, finished, true, yes, x, fixed, tested',
-      cancelled: 'canceled, rejected, removed, wont do, dropped, declined, obsolete',
+        'active, doing, working on it, started, ongoing, wip, work in progress, in review, in testing, in development, developed, on schedule, late, feedback, committed, code review, in bearbeitung, in arbeit, begonnen',
+      blocked:
+        'on hold, waiting, pending, stalled, impeded, deferred, stuck, waiting on someone else, blockiert, wartet, zuruckgestellt',
+      done: 'complete, completed, closed, resolved, finished, true, yes, x, fixed, tested, erledigt, abgeschlossen, fertig, ja',
+      cancelled:
+        'canceled, rejected, removed, wont do, dropped, declined, obsolete, abgebrochen, entfallen, abgelehnt',
     },
     kind: {
       work: 'task, story, feature, user story, epic, sub task, subtask, bug, improvement, new feature, milestone, support, action, product backlog item',

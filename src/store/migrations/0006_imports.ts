@@ -13,6 +13,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute();
   await sql`insert into data_versions (table_name, version) values ('mappings', 1)`.execute(db);
 
+  // The ids that imported rows had in the service that exported them.
+  await schema
+    .createTable('moved_ids')
+    .addColumn('old_id', 'text', (column) => column.primaryKey())
+    .addColumn('new_id', 'text', (column) => column.notNull())
+    .execute();
+
   await synchronized(schema, 'synced_people', ['user_id']);
   await synchronized(schema, 'synced_members', ['group_id', 'user_id']);
 }

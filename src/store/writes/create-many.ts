@@ -18,8 +18,8 @@ type Creation<Input, Table extends ResourceTable> = {
   /** Validation errors of each input, except duplicates. */
   errors: readonly (readonly FieldError[])[];
   uniques: readonly Unique[];
-  /** The key or name of the new resource. `index` counts the created resources, from 0. */
-  label(input: Input, index: number): string | Promise<string>;
+  /** The key or name of the new resource, whose input is at this position. */
+  label(input: Input, position: number): string | Promise<string>;
   row(created: Created, input: Input): Insertable<Tables[Table]>;
 };
 
@@ -39,7 +39,7 @@ export async function createMany<Input extends object, Table extends ResourceTab
     const problem = rejections[i];
     if (problem) results.push(problem);
     else {
-      const resource = { id: ids[i] ?? '', label: await label(input, created.length) };
+      const resource = { id: ids[i] ?? '', label: await label(input, i) };
       created.push(resource);
       rows.push(row(resource, input));
       results.push(resource);

@@ -71,10 +71,12 @@ export function ratingErrors(model: Model, requested: Ratings): FieldError[] {
 }
 
 /**
- * Rejects a residual score above the current score. Applies only if the request sets a residual rating: when the current
- * score drops later, the check `residual_above_current` reports it instead.
+ * Rejects a residual score of a threat above the current score; the response to an opportunity raises it. Applies only if
+ * the request sets a residual rating: when the current score drops later, the check `residual_above_current` reports it
+ * instead.
  */
-export function residualErrors(requested: Residual, next: Ratings): FieldError[] {
+export function residualErrors(requested: Residual, next: Ratings & { kind?: string }): FieldError[] {
+  if (next.kind === 'opportunity') return [];
   const { probability = null, impact = null, residual_probability = null, residual_impact = null } = next;
   const score = scoreOf(probability, impact);
   const residual = scoreOf(residual_probability, residual_impact);
