@@ -42,7 +42,8 @@ onBothEngines('effects of every operation', (start) => {
             const { status, text, headers } = responses[i] ?? {};
             const where = `${name} with ${keyName} (${status})`;
             assert.ok(status && status < 500, `${where}: ${text}`);
-            for (const found of foreignContent(JSON.stringify([...(headers ?? [])]) + text, granted))
+            const received = withoutSent(`${JSON.stringify([...(headers ?? [])])}${text}`, request.body);
+            for (const found of foreignContent(received, granted))
               failures.push(`${where} contains ${found}`);
             if (secret !== keys.all.secret) continue;
             responsesOfAll.set(name, text ?? '');
@@ -572,6 +573,12 @@ async function createTableReader({ database }: TestService) {
       versions = await readVersions();
     },
   };
+}
+
+/** The response without the cells of an imported file, which it may repeat whether they match anything or not. */
+function withoutSent(received: string, body: unknown): string {
+  const cells = typeof body === 'string' ? body.split(/[,\n]/).filter((cell) => cell.includes('mark')) : [];
+  return cells.reduce((text, cell) => text.replaceAll(cell, ''), received);
 }
 
 /** What a response contains of areas that the key may not read. */

@@ -251,11 +251,13 @@ async function makeWorld(start: Start, t: Parameters<Start>[0]) {
   });
   const { id: view } = await make('/v1/views', { list: 'risks', name: 'Seen', query: 'project=SEEN' });
   const { id: mapping } = await make('/v1/mappings', { list: 'risks', name: 'Seen', query: 'preset=none' });
+  const { id: category } = await make('/v1/categories', { name: 'Listed' });
   return {
     ...shared,
     webhook,
     view,
     mapping,
+    category,
     empty,
     limited,
     seen: project.id,
@@ -436,6 +438,7 @@ function withOwnIds(path: string, dataset: Dataset): string {
     'webhooks/{id}': dataset.webhook,
     'views/{id}': dataset.view,
     'mappings/{id}': dataset.mapping,
+    'categories/{id}': dataset.category,
     'personnel/{user_id}': dataset.person,
     'members/{user_id}': dataset.person,
   };
