@@ -6,6 +6,9 @@ import { nameForms, normalizeColumnName } from '../recognize/names.ts';
 import { normalizeWord } from '../recognize/values.ts';
 import { createSheetChoice } from './sheets.ts';
 
+/** A longer cell is data, and it would take long to compare the cells of many rows with the names of columns. */
+const maxNameLength = 200;
+
 /** What the request states about the table of its file. */
 type Stated = { map: ReadonlyMap<string, string>; header_row?: number | undefined };
 
@@ -16,7 +19,7 @@ type Stated = { map: ReadonlyMap<string, string>; header_row?: number | undefine
 export function createLayout(importable: Importable, { map, header_row }: Stated) {
   const known = knownColumns(importable);
   const findColumn = (name: string): Column | undefined => {
-    if (name === '' || /^\d/.test(name)) return undefined;
+    if (name === '' || name.length > maxNameLength || /^\d/.test(name)) return undefined;
     if (map.has(normalizeColumnName(name))) return { is: 'field', field: `map ${name}`, property: {} };
     const form = nameForms(name, importable.what).find((form) => known.has(form));
     return form === undefined ? attributeColumn(importable, name) : known.get(form)?.column;
@@ -93,7 +96,8 @@ const totalWords = new Set(
   ),
 );
 
-const isTotal = (cell: unknown) => totalWords.has(normalizeWord(String(cell)));
+const isTotal = (cell: unknown) =>
+  String(cell).length <= maxNameLength && totalWords.has(normalizeWord(String(cell)));
 
 /**
  * Whether a row is the second line of a header, as in a sheet with merged cells: most of its cells name columns, and it
