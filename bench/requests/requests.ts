@@ -84,7 +84,7 @@ const companions: Record<string, string[]> = {
 /** Each of these is a condition of its own, so each value is requested, not only the first and the last. */
 const everyValue = new Set(['sort', 'check']);
 
-const paging = new Set(['limit', 'cursor', 'format', 'count']);
+const paging = new Set(['limit', 'cursor', 'format', 'bom', 'count']);
 
 /** The paths of all requests, those of one path together. */
 export function sweep(): string[] {

@@ -4,11 +4,11 @@ import { statement } from '../database/sql/statement.ts';
 import { defaultModel, type LevelId, maxScore, type StoredModel } from '../resources/risk-model/schema.ts';
 import type { Tables } from './tables.ts';
 
-/** A version of the risk model. */
-export type Model = StoredModel & { version: number };
+/** A version of the risk model, and the time from which it is in force. */
+export type Model = StoredModel & { version: number; since: string };
 
 /** The model before the organization has changed it. */
-export const firstModel: Model = { ...defaultModel, version: 1 };
+export const firstModel: Model = { ...defaultModel, version: 1, since: '' };
 
 /**
  * The risk model in force. A transaction that writes ratings reads it after it has locked their project: a change of the
@@ -20,24 +20,24 @@ export async function readRiskModel(db: Kysely<Tables>): Promise<Model> {
 }
 
 const latest = statement<Row>((db) =>
-  db.selectFrom('risk_models').select(['version', 'model']).orderBy('version', 'desc').limit(1),
+  db.selectFrom('risk_models').select(['version', 'model', 'created_at']).orderBy('version', 'desc').limit(1),
 );
 
-/** All versions, the oldest first, with the time from which each was in force. */
-export async function readRiskModels(db: Kysely<Tables>): Promise<(Model & { since: string })[]> {
+/** All versions, the oldest first. */
+export async function readRiskModels(db: Kysely<Tables>): Promise<Model[]> {
   const rows = await db
     .selectFrom('risk_models')
     .select(['version', 'model', 'created_at'])
     .orderBy('version')
     .execute();
-  return [{ ...firstModel, since: '' }, ...rows.map((row) => ({ ...parsed(row), since: row.created_at }))];
+  return [firstModel, ...rows.map(parsed)];
 }
 
 /** The model that was in force just before an instant. */
 export async function readRiskModelBefore(db: Kysely<Tables>, end: string): Promise<Model> {
   const row = await db
     .selectFrom('risk_models')
-    .select(['version', 'model'])
+    .select(['version', 'model', 'created_at'])
     .where('created_at', '<', end)
     .orderBy('version', 'desc')
     .limit(1)
@@ -49,16 +49,16 @@ export async function readRiskModelBefore(db: Kysely<Tables>, end: string): Prom
 export const modelVersion = (end?: string): RawBuilder<number> =>
   sql`(select coalesce(max(version), 1) from risk_models${end === undefined ? sql`` : sql` where created_at < ${end}`})`;
 
-type Row = { version: number; model: string };
+type Row = { version: number; model: string; created_at: string };
 
 /** By version and text: one process may use several databases. */
 const models = new LRUCache<string, Model>({ max: 50 });
 
-function parsed({ version, model }: Row): Model {
-  const key = `${version} ${model}`;
+function parsed({ version, model, created_at }: Row): Model {
+  const key = `${version} ${created_at} ${model}`;
   const known = models.get(key);
   if (known) return known;
-  const read: Model = { ...JSON.parse(model), version };
+  const read: Model = { ...JSON.parse(model), version, since: created_at };
   models.set(key, read);
   return read;
 }

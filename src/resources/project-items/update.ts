@@ -118,7 +118,7 @@ export async function saveItems<I extends Item, Input, Patch>(
   requested: Change,
 ): Promise<Map<string, I>> {
   if (changes.length === 0) return new Map();
-  const change = notBefore(requested, latestOf(changes));
+  const change = notBefore(notBefore(requested, latestOf(changes)), { updated_at: kind.since ?? '' });
   const ids = changes.map(({ current }) => current.id);
   await kind.archive?.(db, ids, change.now);
   // Items whose same columns change are updated by one statement.

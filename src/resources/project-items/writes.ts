@@ -30,6 +30,8 @@ export type Reason = string | null | undefined;
 export type ItemWrites<I extends Item, Input, Patch> = {
   /** Returns these writes by the rules in force. Called after the locks are taken, so that the rules cannot change. */
   prepare?(db: Transaction<Tables>): Promise<ItemWrites<I, Input, Patch>>;
+  /** The time from which these rules are in force: nothing is written with an earlier one, even if a clock is behind. */
+  since?: string;
   target: typeof riskResource | typeof issueResource | typeof taskResource;
   subject: Subject;
   schema: TObject;

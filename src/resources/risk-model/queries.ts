@@ -13,7 +13,7 @@ export async function getRiskModel(db: Kysely<Tables>): Promise<RiskModel> {
   return describeVersion(db, await readRiskModel(db));
 }
 
-export async function describeVersion(db: Kysely<Tables>, model: Model): Promise<RiskModel> {
+export async function describeVersion(db: Kysely<Tables>, model: Omit<Model, 'since'>): Promise<RiskModel> {
   const row = await db
     .selectFrom('risk_models')
     .select(['created_at', sql<string>`cast(${changedBy} as text)`.as('changed_by')])

@@ -153,6 +153,27 @@ onBothEngines('the risk model', (start) => {
     assert.deepEqual(await violations(), []);
   });
 
+  test('maps risks that were written after a change by a clock that is behind it', async (t) => {
+    const clock = { now: '2026-11-10T12:00:00.000Z', today: '2026-11-10', time_zone: 'UTC' };
+    const { service, key, risks, put, violations } = await withRisks(
+      start(t, { clock: () => ({ ...clock }) }),
+      [[5, 5]],
+    );
+    await put(fourByFour);
+    await put({ restore_version: 1 });
+    clock.now = '2026-11-10T11:00:00.000Z';
+    const input = { title: 'late', probability: 5, impact: 5 };
+    const late = await service.make('/v1/projects/APOLLO/risks', key, input);
+    await service.patch(`/v1/projects/APOLLO/risks/${risks[0].id}`, key, { impact: 3 });
+    await put({ restore_version: 2 });
+    const ratings = pluck(await service.list('/v1/risks', key), 'id', 'probability', 'impact');
+    assert.deepEqual(ratings, [
+      [late.id, 4, 4],
+      [risks[0].id, 4, 3],
+    ]);
+    assert.deepEqual(await violations(), []);
+  });
+
   test('decides about ratings, appetites, acceptances and reviews', async (t) => {
     const { service, key, put } = await withRisks(start(t), []);
     const levels = fourByFour.levels.map((level) => ({

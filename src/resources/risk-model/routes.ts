@@ -158,7 +158,7 @@ async function changeOf(db: Kysely<Tables>, current: Model, input: RiskModelInpu
 
 /** Whether the model differs from the one in force, so that it gets a version. */
 function isNew({ from, to, ratings, restore }: Change): boolean {
-  const { version: _, ...former } = from as Model;
+  const { version: _, since: __, ...former } = from as Model;
   const isSameRating = (rating: number, i: number) => rating === i + 1;
   const isIdentity = [ratings.probability, ratings.impact].every((axis) => axis.every(isSameRating));
   return restore !== undefined || !isIdentity || JSON.stringify(former) !== JSON.stringify(to);

@@ -233,7 +233,8 @@ async function assertRollUpsMatch(dataset: Dataset): Promise<void> {
   );
 
   for (const { id, counts } of all) {
-    const own = active.filter(({ project_id }) => project_id === id);
+    const ofProject = active.filter(({ project_id }) => project_id === id);
+    const own = ofProject.filter(({ kind }) => kind === 'threat');
     const scores = own.flatMap(({ score }) => score ?? []);
     assert.deepEqual(counts, {
       open_issues: open.filter(({ project_id }) => project_id === id).length,
@@ -241,7 +242,7 @@ async function assertRollUpsMatch(dataset: Dataset): Promise<void> {
       unassessed_risks: own.filter(({ score }) => score === null).length,
       top_score: scores.length > 0 ? Math.max(...scores) : null,
       top_level: plainRanking(own)[0]?.level ?? null,
-      opportunities: 0,
+      opportunities: ofProject.length - own.length,
       overdue_tasks: 0,
     });
   }

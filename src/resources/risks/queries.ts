@@ -47,6 +47,7 @@ export const riskWrites: RiskWrites = {
 /** How risks are written by a version of the risk model. */
 export function writesBy(model: Model): RiskWrites {
   return {
+    since: model.since,
     target: riskResource,
     subject: riskSubject,
     schema: Risk,

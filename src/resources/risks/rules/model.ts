@@ -73,7 +73,15 @@ const order = ['score', 'impact', 'probability', 'due_on', 'raised_on', 'id'];
 
 /** A version of the model as the API returns it. */
 export const describeModel = (
-  { version, probability, impact, cells, default_appetite, longest_acceptance_days, ...model }: Model,
+  {
+    version,
+    probability,
+    impact,
+    cells,
+    default_appetite,
+    longest_acceptance_days,
+    ...model
+  }: Omit<Model, 'since'>,
   changed: Pick<RiskModel, 'changed_at' | 'changed_by'> = { changed_at: null, changed_by: null },
 ): RiskModel => ({
   version,
