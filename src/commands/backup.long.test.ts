@@ -15,6 +15,7 @@ import { fillPeople } from '../../test/people.ts';
 import { launchMuster, mainFile, muster, temporaryFolder } from '../../test/process.ts';
 import { type Engine, freshDatabase, onBothEngines, startTestService, withKey } from '../../test/service.ts';
 import type { Database } from '../database/open.ts';
+import { presets } from '../resources/risk-model/presets.ts';
 import { dumpDatabase } from '../store/backup/dump.ts';
 import { decodeBackup } from '../store/backup/file.ts';
 import { openDatabase } from '../store/open.ts';
@@ -52,6 +53,8 @@ const paths = [
   '/v1/risks?as_of=2026-10-01&limit=50',
   '/v1/risks/summary',
   '/v1/risks/trend',
+  '/v1/risk-model',
+  '/v1/risk-model/versions',
   '/v1/issues',
   '/v1/tasks',
   '/v1/events',
@@ -76,6 +79,8 @@ onBothEngines('a backup', (start, engine) => {
     await original.call('PATCH', `/v1/projects/${project.id}/risks/${created.body.id}`, key, {
       category: 'x',
     });
+    const model = presets.find(({ id }) => id === 'four_by_four')?.model;
+    assert.equal((await original.call('PUT', '/v1/risk-model', key, model)).status, 200);
     const deleted = await original.make(`/v1/projects/${project.id}/tasks`, key, { title: 'Delete me' });
     await original.call('DELETE', `/v1/projects/${project.id}/tasks/${deleted.id}`, key);
     const file = join(folder, 'first.backup');

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { statement } from '../database/sql/statement.ts';
-import { defaultModel, type LevelId, maxScore, type StoredModel } from '../resources/risk-model/schema.ts';
+import { defaultModel, type LevelId, type StoredModel } from '../resources/risk-model/schema.ts';
 import type { Tables } from './tables.ts';
 
 /** A version of the risk model, and the time from which it is in force. */
@@ -75,4 +75,4 @@ export function levelOf(
 
 /** The highest score of a model. */
 export const maxScoreOf = ({ probability, impact }: Pick<StoredModel, 'probability' | 'impact'>) =>
-  Math.min(probability.length * impact.length, maxScore);
+  probability.length * impact.length;

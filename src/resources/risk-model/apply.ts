@@ -14,7 +14,7 @@ import { changeProject, getProject } from '../projects/queries.ts';
 import { riskSubject } from '../risks/queries.ts';
 import { ratingColumns } from '../risks/rules/score-columns.ts';
 import { riskResource } from '../risks/schema.ts';
-import { type Change, changedColumns, mappedRisks, orderOf } from './mapping.ts';
+import { changedColumns, type ModelChange, mappedRisks, orderOf } from './mapping.ts';
 import { describeVersion } from './queries.ts';
 import { type RiskModel, type RiskModelInput, riskModelResource } from './schema.ts';
 
@@ -29,11 +29,13 @@ export async function lockEverythingRated(db: Transaction<Tables>): Promise<void
     db,
     projects.map(({ id }) => id),
   );
+  // A lock is sent together with the next statement. The snapshot on another connection must not be older than the locks.
+  await sql`select 1`.execute(db);
 }
 
 /** What a change writes: found in a snapshot after everything was locked. */
 export type Plan = {
-  change: Change;
+  change: ModelChange;
   risks: readonly string[];
   issues: readonly { id: string; severity: Issue['severity'] }[];
   appetites: ReadonlyMap<string, { before: number; after: number }>;
@@ -106,7 +108,7 @@ async function timeAfterAll(db: Transaction<Tables>, now: string): Promise<strin
 /** Gives each risk that changes a new version: with a past version, history and an event, a statement for many at a time. */
 async function changeRisks(
   db: Transaction<Tables>,
-  change: Change,
+  change: ModelChange,
   ids: readonly string[],
   formerVersion: number,
   author: Author,

@@ -13,7 +13,7 @@ import { type Mapping, mapScores } from './rules.ts';
 import { levels, type StoredModel } from './schema.ts';
 
 /** The change of the model, as it is applied: `restore` if it returns to an earlier version. */
-export type Change = Mapping & { restore?: Restore | undefined };
+export type ModelChange = Mapping & { restore?: Restore | undefined };
 
 /** What is restored was in force before `since`. `changes` are the times since then at which the model changed. */
 type Restore = { since: string; changes: readonly string[] };
@@ -63,7 +63,7 @@ const ownColumns = [
 ];
 
 /** Risks with their ratings after the change in columns named `new_…`, and everything that follows from these. */
-export function mappedRisks(change: Change, { ids, matches }: Selected = {}): RawBuilder<unknown> {
+export function mappedRisks(change: ModelChange, { ids, matches }: Selected = {}): RawBuilder<unknown> {
   const { restore } = change;
   const restored = (column: string, mapped: RawBuilder<unknown>) =>
     restore
@@ -118,7 +118,7 @@ const severityExpression = (model: StoredModel, impact: string) =>
   );
 
 /** The open issues made from risks that still have the severity of the old impact, where the new one gives another. */
-export function mappedIssues(change: Change): RawBuilder<{ id: string; severity: Issue['severity'] }> {
+export function mappedIssues(change: ModelChange): RawBuilder<{ id: string; severity: Issue['severity'] }> {
   const isLinked = sql<boolean>`risks.id in (select risk_id from issues where issues.open = 1)`;
   return sql`select issues.id, mapped.new_severity as severity from issues join (
       select id, ${severityExpression(change.from, 'impact')} as old_severity,

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../../store/tables.ts';
 import { ratingColumns } from '../risks/rules/score-columns.ts';
-import { anyDiffers, type Change, changedColumns, mappedIssues, mappedRisks } from './mapping.ts';
+import { anyDiffers, changedColumns, type ModelChange, mappedIssues, mappedRisks } from './mapping.ts';
 import { mapAppetite } from './rules.ts';
 import { type LevelId, levels, type RiskModelChange } from './schema.ts';
 
@@ -13,7 +13,7 @@ type Appetites = Map<string, { before: number; after: number }>;
 /** What a change of the model would change. Writes nothing. */
 export async function previewChange(
   db: Kysely<Tables>,
-  change: Change,
+  change: ModelChange,
 ): Promise<{ changes: Changes; appetites: Appetites }> {
   const { before, after } = await readAppetites(db, change);
   const changed = [...before].filter(([id, appetite]) => after.get(id) !== appetite);
@@ -75,7 +75,7 @@ type Group = Counts & {
 };
 
 /** Reads all risks once: everything but the ranks follows from these counts. */
-async function countGroups(db: Kysely<Tables>, change: Change): Promise<Group[]> {
+async function countGroups(db: Kysely<Tables>, change: ModelChange): Promise<Group[]> {
   const conditions = {
     risks: anyDiffers(changedColumns),
     ratings: anyDiffers(ratingColumns),
@@ -93,7 +93,7 @@ async function countGroups(db: Kysely<Tables>, change: Change): Promise<Group[]>
 }
 
 /** Counts the risks of the default register whose place changes. */
-async function countRanks(db: Kysely<Tables>, change: Change): Promise<number> {
+async function countRanks(db: Kysely<Tables>, change: ModelChange): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from (
     select row_number() over (order by rank_key) as before, row_number() over (order by new_rank_key) as after
     from ${mappedRisks(change, { matches: sql`risks.active = 1` })} as mapped
@@ -103,21 +103,21 @@ async function countRanks(db: Kysely<Tables>, change: Change): Promise<number> {
 }
 
 /** The ids of the risks that change, in order. */
-export async function findRisks(db: Kysely<Tables>, change: Change): Promise<string[]> {
+export async function findRisks(db: Kysely<Tables>, change: ModelChange): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`select id from ${mappedRisks(change)} as mapped
     where ${anyDiffers(changedColumns)} order by id`.execute(db);
   return rows.map(({ id }) => id);
 }
 
 /** The issues that change, with their new severities. */
-export const findIssues = async (db: Kysely<Tables>, change: Change) =>
+export const findIssues = async (db: Kysely<Tables>, change: ModelChange) =>
   (await mappedIssues(change).execute(db)).rows;
 
 /**
  * The appetite of each project before and after. A change that returns to an earlier version also restores an appetite that
  * nobody has changed since.
  */
-async function readAppetites(db: Kysely<Tables>, { restore, ...mapping }: Change) {
+async function readAppetites(db: Kysely<Tables>, { restore, ...mapping }: ModelChange) {
   const projects = await db.selectFrom('projects').select(['id', 'appetite']).execute();
   const former = restore ? await readFormer(db, restore) : new Map<string, number | undefined>();
   const mapped = new Map(
@@ -134,7 +134,7 @@ async function readAppetites(db: Kysely<Tables>, { restore, ...mapping }: Change
 /** The appetites before the change that is undone, by project; undefined for those that somebody has changed since. */
 async function readFormer(
   db: Kysely<Tables>,
-  { since, changes }: NonNullable<Change['restore']>,
+  { since, changes }: NonNullable<ModelChange['restore']>,
 ): Promise<Map<string, number | undefined>> {
   const entries = await db
     .selectFrom('history')

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { plainLevel, plainRanking, riskModels } from '../../../test/risk-models.ts';
 import { onBothEngines, pluck, type TestService, withKey } from '../../../test/service.ts';
 import { checkCommand } from '../../commands/check.ts';
 import type { Event } from '../events/schema.ts';
+import { recomputeScores } from '../risks/rules/score-columns.ts';
 import type { Risk } from '../risks/schema.ts';
 import { presets } from './presets.ts';
 import type { RiskModelInput, StoredModel } from './schema.ts';
@@ -387,5 +389,37 @@ onBothEngines('the risk model', (start) => {
     const current = await service.get('/v1/risks', key, { accept: 'text/csv' });
     const same = await service.upload(`${path}?mode=upsert`, key, current.text);
     assert.deepEqual([same.body.summary.unchanged, same.body.summary.failed], [3, 0], same.text);
+  });
+
+  test('writes during a change are rated by the former model and mapped, or by the new one', async (t) => {
+    const { service, key, put, violations } = await withRisks(start(t), [[5, 5]]);
+    const writes = Array.from({ length: 12 }, (_, i) =>
+      service.post(`/v1/projects/${i % 3 === 0 ? 'GEMINI' : 'APOLLO'}/risks`, key, {
+        title: `Risk ${i}`,
+        probability: 5,
+        impact: 1,
+      }),
+    );
+    const projects = ['Gemini', 'Mercury'].map((name) => service.post('/v1/projects', key, { name }));
+    const [changed] = await Promise.all([put(presetOf('three_by_three')), ...writes, ...projects]);
+    assert.equal(changed.status, 200, changed.text);
+    const statuses = (await Promise.all(writes)).map(({ status }) => status);
+    assert.ok(
+      statuses.every((status) => [201, 404, 422].includes(status)),
+      String(statuses),
+    );
+    for (const { probability } of await service.list('/v1/risks', key)) assert.ok(probability <= 3);
+    for (const { appetite } of await service.list('/v1/projects', key)) assert.ok(appetite <= 9);
+    assert.deepEqual(await violations(), []);
+  });
+
+  test('decides about scores that are computed again after a restore', async (t) => {
+    const { service, put, violations } = await withRisks(start(t), [[5, 5]]);
+    await put(presetOf('iso_31000'));
+    await service.database.write(async (db) => {
+      await sql`update risks set level = 'low'`.execute(db);
+      assert.equal(await recomputeScores(db), 1);
+    });
+    assert.deepEqual(await violations(), []);
   });
 });

@@ -12,7 +12,7 @@ import type { Tables } from '../../store/tables.ts';
 import { listRoute } from '../list-route.ts';
 import { describeModel } from '../risks/rules/model.ts';
 import { applyChange, lockEverythingRated } from './apply.ts';
-import type { Change } from './mapping.ts';
+import type { ModelChange } from './mapping.ts';
 import { presets, RiskModelPreset } from './presets.ts';
 import { findIssues, findRisks, previewChange } from './preview.ts';
 import { getRiskModel, versionList } from './queries.ts';
@@ -141,7 +141,7 @@ async function planOf(db: Kysely<Tables>, request: ModelRequest) {
 }
 
 /** The change that a request asks for. */
-async function changeOf(db: Kysely<Tables>, current: Model, input: RiskModelInput): Promise<Change> {
+async function changeOf(db: Kysely<Tables>, current: Model, input: RiskModelInput): Promise<ModelChange> {
   const given = modelIn(input);
   if (given) return mappingOf(current, given, input.ratings_map);
   const models = await readRiskModels(db);
@@ -157,7 +157,7 @@ async function changeOf(db: Kysely<Tables>, current: Model, input: RiskModelInpu
 }
 
 /** Whether the model differs from the one in force, so that it gets a version. */
-function isNew({ from, to, ratings, restore }: Change): boolean {
+function isNew({ from, to, ratings, restore }: ModelChange): boolean {
   const { version: _, since: __, ...former } = from as Model;
   const isSameRating = (rating: number, i: number) => rating === i + 1;
   const isIdentity = [ratings.probability, ratings.impact].every((axis) => axis.every(isSameRating));
