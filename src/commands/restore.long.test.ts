@@ -21,7 +21,7 @@ const damages: [table: string, change: (row: Row) => unknown, expected: RegExp][
   ['risks', (row) => ({ ...row, impact: '3' }), /: impact must be a whole number or null\./],
   ['risks', (row) => ({ ...row, impact: true }), /: impact must be a whole number or null\./],
   ['risks', (row) => ({ ...row, impact: [3] }), /: impact must be a whole number or null\./],
-  ['risks', (row) => ({ ...row, score: 26 }), /: score must be 25 or less\./],
+  ['risks', (row) => ({ ...row, score: 50 }), /: score must be 49 or less\./],
   ['risks', (row) => ({ ...row, level: 'grave' }), /: level must be one of/],
   ['risks', (row) => ({ ...row, rank_key: null }), /: rank_key must be text\./],
   ['risks', (row) => ({ ...row, version: 2 ** 31 }), /: version must be 2147483647 or less\./],
@@ -58,7 +58,7 @@ const damages: [table: string, change: (row: Row) => unknown, expected: RegExp][
   ],
   ['memberships', (row) => ({ ...row, user_id: 'usr' }), /: user_id must be an id such as usr_/],
   ['projects', (row) => ({ ...row, active_risks: -1 }), /: active_risks must be 0 or more\./],
-  ['projects', (row) => ({ ...row, appetite: 26 }), /: appetite must be 25 or less\./],
+  ['projects', (row) => ({ ...row, appetite: 50 }), /: appetite must be 49 or less\./],
   ['projects', (row) => ({ ...row, key: 'a' }), /: key must be 2 to 10 of A-Z and 0-9\./],
   [
     'issues',
@@ -206,12 +206,13 @@ onBothEngines('muster restore', (start, engine) => {
     };
     const before = await left();
     const assertRejected = async (content: Buffer, expected: RegExp) => {
-      await assert.rejects(restore(content), (error: Error) => {
+      const isExpected = (error: Error) => {
         assert.equal(error.name, 'UsageError', `${expected}: ${error.stack}`);
         assert.match(error.message, expected);
         assert.match(error.message, /^The (backup|file) [^\n]+\. Nothing was restored\.$/);
         return true;
-      });
+      };
+      await assert.rejects(restore(content), isExpected, `Nothing was rejected instead of ${expected}`);
       assert.deepEqual(await left(), before, String(expected));
     };
     // What validation finds does not depend on the engine, and PostgreSQL takes a second to create the tables each time.
