@@ -4,10 +4,9 @@ import { onBothEngines, withKey } from '../../test/service.ts';
 
 const people = 20_000;
 const leavers = 300;
-const maxMs = 15_000;
 
 onBothEngines('a sync of 20,000 people', (start, engine) => {
-  test(`deactivates 300 leavers in one request of at most ${maxMs / 1000} s`, async (t) => {
+  test('deactivates 300 leavers in one request, in less than twice the time of creating everybody', async (t) => {
     const { service, key } = await withKey(start(t));
     const row = (i: number) => `${i},Person ${i},p${i}@example.com,Department ${i % 50}\n`;
     const rows = Array.from({ length: people }, (_, i) => row(i));
@@ -18,10 +17,14 @@ onBothEngines('a sync of 20,000 people', (start, engine) => {
         key,
         header + content.join(''),
       );
-    assert.equal((await sync(rows)).body.summary.created, people);
-    const startedAt = performance.now();
-    const { status, body } = await sync(rows.slice(leavers));
-    const elapsedMs = performance.now() - startedAt;
+    const timed = async (content: string[]) => {
+      const startedAt = performance.now();
+      const response = await sync(content);
+      return { ...response, elapsedMs: performance.now() - startedAt };
+    };
+    const first = await timed(rows);
+    assert.equal(first.body.summary.created, people);
+    const { status, body, elapsedMs } = await timed(rows.slice(leavers));
     assert.equal(status, 200);
     assert.deepEqual(
       [body.summary.unchanged, body.summary.leavers.length, body.results],
@@ -34,7 +37,7 @@ onBothEngines('a sync of 20,000 people', (start, engine) => {
         .sort((a: number, b: number) => a - b),
       Array.from({ length: leavers }, (_, i) => i),
     );
-    t.diagnostic(`${engine}: ${Math.round(elapsedMs)} ms`);
-    assert.ok(elapsedMs < maxMs, `${elapsedMs} ms`);
+    t.diagnostic(`${engine}: ${Math.round(elapsedMs)} ms after ${Math.round(first.elapsedMs)} ms`);
+    assert.ok(elapsedMs < 2 * first.elapsedMs, `${elapsedMs} ms after ${first.elapsedMs} ms`);
   });
 });
