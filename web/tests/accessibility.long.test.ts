@@ -249,7 +249,8 @@ test('dialogs, menus and popovers meet WCAG 2.2 AA in both themes, and fit a pho
     const [name = '', text] = step.split(' = ');
     if (text !== undefined) {
       const day = scope.getByLabel(name, { exact: true }).and(page.locator('[type=date]'));
-      return scope.getByRole('textbox', { name, exact: true }).or(day).fill(text);
+      const box = scope.getByRole('combobox', { name, exact: true });
+      return scope.getByRole('textbox', { name, exact: true }).or(box).or(day).fill(text);
     }
     const roles = ['menuitem', 'menuitemradio', 'checkbox', 'option'] as const;
     await roles

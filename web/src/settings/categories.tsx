@@ -129,6 +129,7 @@ const columnsOf = (all: readonly UsedCategory[], canEdit: boolean): readonly Col
     header: 'Active risks',
     width: 7,
     end: true,
+    from: 'tablet',
     cell: ({ name, active_risks }) => (
       <CountLink name={name} count={active_risks} label="active risks" filters="" />
     ),
