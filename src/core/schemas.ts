@@ -50,6 +50,16 @@ Format.Set('time-zone', (value) => {
   return true;
 });
 
+/** An encoding of text that the platform knows, by any of its names. */
+Format.Set('charset', (value) => {
+  try {
+    new TextDecoder(value);
+    return true;
+  } catch {
+    return false;
+  }
+});
+
 /** The member of the schema of a query parameter with the scope that it needs besides that of its route. */
 export const parameterScope = 'x-scope';
 

@@ -100,7 +100,9 @@ export const ImportQuery = Strict(
         'The sheet of a workbook to import. Default: the one named after the resource, such as `Risks`, or else the first ' +
         'one with its columns.',
     }),
-    charset: Line({
+    charset: Type.String({
+      format: 'charset',
+      maxLength: 40,
       description:
         'The encoding of a CSV file, such as `windows-1252`. By default the one in `Content-Type`, or else UTF-8 or UTF-16 ' +
         'with a byte order mark; a file that is not UTF-8 is read as Windows-1252.',

@@ -114,6 +114,7 @@ const formatNames: Record<string, string> = {
   email: 'an email address',
   uri: 'a URL',
   'time-zone': 'a time zone',
+  charset: 'an encoding',
 };
 
 function describePattern(pattern: string): Fragment {

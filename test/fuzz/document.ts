@@ -116,6 +116,14 @@ const isTimeZone = (text: string) => {
   }
 };
 
+function isCharset(text: string): boolean {
+  try {
+    return new TextDecoder(text).encoding !== '';
+  } catch {
+    return false;
+  }
+}
+
 /** Returns the validation error of a value in one line; undefined when it is valid. */
 function createValidator(time: RegExp) {
   // Ajv instead of the service's validator, so that an error in that validator is found.
@@ -127,6 +135,7 @@ function createValidator(time: RegExp) {
       email: /^[^\s@]+@[^\s@]+$|^".*"@[^\s@]+$/,
       uri: (text: string) => URL.canParse(text) && !/\s/.test(text),
       'time-zone': isTimeZone,
+      charset: isCharset,
     },
   });
   return (schema: Schema, value: unknown): string | undefined =>

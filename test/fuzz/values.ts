@@ -134,6 +134,7 @@ const formats: Record<string, Arbitrary<string>> = {
     fc.string({ maxLength: 30 }).map((text) => `https://example.com/${encodeURIComponent(text)}`),
   ),
   'time-zone': fc.constantFrom(...timeZones),
+  charset: fc.constantFrom('utf-8', 'UTF8', 'windows-1252', 'latin1'),
 };
 
 const graphemes = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 });

@@ -273,6 +273,7 @@ const formatHelp: Record<string, string> = {
   email: 'This must be an email address such as ada@example.com.',
   uri: 'This must be a URL such as https://example.com/.',
   'time-zone': 'This must be an IANA time zone such as Europe/London.',
+  charset: 'This must be an encoding such as utf-8, windows-1252 or iso-8859-2.',
 };
 
 const patternHelp = (schemaPath: string, pattern: string) => {

@@ -99,7 +99,7 @@ function rejectTimeZone({ time_zone_from }: Organization, time_zone: string): vo
   if (isTimeZone(time_zone)) return;
   const similar = nearest(time_zone, Intl.supportedValuesOf('timeZone'));
   throw reject(
-    'format',
+    'unknown_time_zone',
     `“${time_zone}” is no time zone of the IANA database, such as America/Los_Angeles, Europe/Berlin or UTC.` +
       (similar === undefined ? '' : ` Did you mean ${similar}?`),
   );
