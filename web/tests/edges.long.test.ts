@@ -15,6 +15,7 @@ test('a key with only projects.read sees no people, and no button that it has no
     'Tasks',
     'Projects',
     'Report',
+    'Settings',
   ]);
   const risk = (await console.get('/v1/risks?limit=1')).data[0];
   const issue = (await console.get('/v1/issues?limit=1')).data[0];
