@@ -29,11 +29,12 @@ export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
   const patch = usePatchItem('risks');
   const { isBusy, run } = useAction();
   const table = useRef<HTMLTableElement>(null);
-  /** The one cell that Tab reaches. */
-  const [current, setCurrent] = useState<Cell>({
-    probability: risk.probability ?? 2,
-    impact: risk.impact ?? 2,
-  });
+  const [focused, setFocused] = useState<Cell>();
+  /** The one cell that Tab reaches: at first the rating, or the middle of the scales. */
+  const current = focused ?? {
+    probability: risk.probability ?? Math.ceil(rows.length / 2),
+    impact: risk.impact ?? Math.ceil(columns.length / 2),
+  };
   const isLoaded = model !== undefined;
   useEffect(() => {
     if (isLoaded) table.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus();
@@ -92,7 +93,7 @@ export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
                         aria-pressed={risk.probability === probability && risk.impact === impact}
                         aria-label={`${words.probability} ${probability} ${word('probability', probability)}, ${words.impact.toLowerCase()} ${impact} ${word('impact', impact)}: score ${probability * impact}`}
                         aria-disabled={isBusy}
-                        onFocus={() => setCurrent({ probability, impact })}
+                        onFocus={() => setFocused({ probability, impact })}
                         onClick={() => assess({ probability, impact })}
                       >
                         {probability * impact}
