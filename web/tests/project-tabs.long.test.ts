@@ -11,7 +11,8 @@ test('the tabs of a project are in the URL and show as many rows as their labels
   const { counts } = await console.get('/v1/projects/APOLLO');
   const tasks = await console.get('/v1/tasks?project=APOLLO&limit=1&count=true');
   const tab = (name: string) => page.getByRole('tab', { name: new RegExp(`^${name}`) });
-  const expected = { Risks: counts.active_risks, Issues: counts.open_issues, Tasks: tasks.page.total };
+  const risks = counts.active_risks + counts.opportunities;
+  const expected = { Risks: risks, Issues: counts.open_issues, Tasks: tasks.page.total };
   for (const [name, count] of Object.entries(expected)) {
     await page.waitForFunction(
       (title) =>
