@@ -28,6 +28,35 @@ async function withRisks(started: Promise<TestService>, ratings: readonly (reado
   return { service, key, risks, put, violations };
 }
 
+/** Imports a risk for each cell, with the words of the model instead of numbers. */
+async function importWords(service: TestService, key: string, { probability, impact, cells }: StoredModel) {
+  const rows = cells.map(
+    (cell, i) => `w${i},${probability[cell.probability - 1]?.word},${impact[cell.impact - 1]?.word}`,
+  );
+  const file = ['title,probability,impact', ...rows].join('\n');
+  const { body } = await service.upload('/v1/projects/APOLLO/risks/import', key, file);
+  const created: { id: string }[] = body.results;
+  assert.equal(created.length, cells.length);
+  for (const [i, { id }] of created.entries()) {
+    const { body: risk } = await service.get(`/v1/risks/${id}`, key);
+    assert.deepEqual(
+      [risk.probability, risk.impact, risk.level],
+      [cells[i]?.probability, cells[i]?.impact, cells[i]?.level],
+    );
+  }
+}
+
+/** Compares an export with the register. */
+async function assertExported(service: TestService, key: string, register: readonly Risk[]) {
+  const { text } = await service.get('/v1/risks?format=ndjson', key);
+  const exported = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const fields = ['id', 'probability', 'impact', 'score', 'level', 'rank', 'model_version'] as const;
+  assert.deepEqual(pluck(exported, ...fields), pluck(register, ...fields));
+}
+
 onBothEngines('the risk model', (start) => {
   test('is that of before, as version 1, until it is changed', async (t) => {
     const { service, key } = await withKey(start(t));
@@ -318,7 +347,7 @@ onBothEngines('the risk model', (start) => {
     assert.deepEqual(await violations(), []);
   });
 
-  test('of any size and with any levels, decides about ranks, levels, the heat map and the summary', async (t) => {
+  test('of any size and with any levels, decides about ranks, levels, the heat map, the summary, imports and exports', async (t) => {
     const { service, key, put, violations } = await withRisks(start(t), []);
     const rating = fc.option(fc.integer({ min: 1, max: 3 }));
     const risks = fc.array(fc.record({ probability: rating, impact: rating }), {
@@ -331,7 +360,9 @@ onBothEngines('the risk model', (start) => {
           await service.make('/v1/projects/APOLLO/risks', key, { title: 'x', ...body });
         const { status, text } = await put(model);
         assert.equal(status, 200, text);
+        await importWords(service, key, model);
         const register: Risk[] = await service.list('/v1/risks', key);
+        await assertExported(service, key, register);
         assert.deepEqual(pluck(register, 'id'), pluck(plainRanking(register), 'id'));
         for (const risk of register) assert.equal(risk.level, plainLevel(model, risk));
         for (const query of ['', '?project=APOLLO', `?as_of=${register[0]?.updated_at.slice(0, 10)}`]) {
