@@ -30,11 +30,7 @@ await server.stop();
 
 /** Runs two files at a time, and says at the end what it did not run. */
 async function runTests(): Promise<number> {
-  // Those of the browser take longest, so they start first: otherwise one of them runs alone at the end.
-  const all = [
-    globSync('web/tests/*.test.ts').sort(),
-    globSync('{src,demo,test,bench}/**/*.test.ts').sort(),
-  ].flat();
+  const all = globSync(['{src,demo,test,bench}/**/*.test.ts', 'web/tests/*.test.ts']).sort();
   const long = all.filter((file) => file.endsWith('.long.test.ts'));
   const isAll = args.length === 0;
   const tests = isAll ? all.filter((file) => !long.includes(file)) : args[0] === '--long' ? long : args;
