@@ -479,6 +479,20 @@ onBothEngines('imports', (start) => {
     assert.equal((await service.get(`${tasks}/APOLLO-T1`, key)).body.title, 'mine');
   });
 
+  test('finds rows by the id of another service, which a key limited to another project cannot take over', async (t) => {
+    const { service, key } = await importer(start(t));
+    const { id } = await service.make('/v1/projects', key, { name: 'Apollo' });
+    const gemini = await service.make('/v1/projects', key, { name: 'Gemini' });
+    const limits = { name: 'limited', scopes: ['projects.manage'], project_ids: [gemini.id] };
+    const limited = (await service.make('/v1/keys', key, limits)).secret;
+    const file = 'id,title\ntsk_01k7mvh1fneep8opkbaknvb1l0,a\n';
+    const send = (project: string, secret: string) =>
+      service.upload(`/v1/projects/${project}/tasks/import?mode=upsert`, secret, file);
+    assert.deepEqual(statuses((await send(id, key)).body), ['created']);
+    assert.deepEqual(statuses((await send('GEMINI', limited)).body), ['created']);
+    assert.deepEqual(statuses((await send(id, key)).body), ['unchanged']);
+  });
+
   test('keeps an assignee who has left, with a warning unless the item is finished', async (t) => {
     const { service, key, send } = await importer(start(t));
     await service.make('/v1/projects', key, { name: 'Apollo' });

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { Type } from 'typebox';
 import { type FieldError, invalidParameter, Problem } from '../core/errors.ts';
 import { Strict } from '../core/schemas.ts';
 import { joinWords, nearest, shortened } from '../core/text.ts';
@@ -9,32 +10,21 @@ import type { Tables } from '../store/tables.ts';
 import type { Importable } from './importable.ts';
 import { ImportQuery } from './schema.ts';
 
-const {
-  map,
-  map_values,
-  scales,
-  set,
-  unknown_columns,
-  unknown_people,
-  preset,
-  date_order,
-  sheet,
-  header_row,
-} = ImportQuery.properties;
-
 /** The parameters of an import that a mapping can have: those about the file, not about what happens to its rows. */
-const MappingQuery = Strict({
-  map,
-  map_values,
-  scales,
-  set,
-  unknown_columns,
-  unknown_people,
-  preset,
-  date_order,
-  sheet,
-  header_row,
-});
+const MappingQuery = Strict(
+  Type.Pick(ImportQuery, [
+    'map',
+    'map_values',
+    'scales',
+    'set',
+    'unknown_columns',
+    'unknown_people',
+    'preset',
+    'date_order',
+    'sheet',
+    'header_row',
+  ]).properties,
+);
 
 /** Reads the parameters of a mapping. */
 export function readMapping(query: string): { values: Partial<ImportQuery>; errors: FieldError[] } {

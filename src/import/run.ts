@@ -238,7 +238,7 @@ async function importRows(
       recordNewId(one);
       waiting.done(one.row);
     }
-    await recordMoved(db, written.flatMap(movedIdOf));
+    await recordMoved(db, written.flatMap(movedIdOf), change());
     return written;
   }
 

@@ -80,9 +80,10 @@ async function findExisting(
     );
     if (named.length === 0) continue;
     const given = named.map((row) => comparedBy(key, keyValue(row, key) ?? ''));
+    // The file may have the ids of another service.
     const moved = key === importable.keys[0] ? await findMoved(db, given) : new Map<string, string>();
-    const values = await currentIds(db, importable, key, given, moved);
-    const { rows: found } = await findByKey(importable, key)(db, { values: JSON.stringify(values) });
+    const values = JSON.stringify([...given, ...moved.values()]);
+    const { rows: found } = await findByKey(importable, key)(db, { values });
     const byValue = new Map(
       found.map(({ json }) => {
         const resource = JSON.parse(json) as Resource;
@@ -90,7 +91,8 @@ async function findExisting(
       }),
     );
     for (const [i, row] of named.entries()) {
-      const resource = byValue.get(values[i] ?? '');
+      const value = given[i] ?? '';
+      const resource = byValue.get(value) ?? byValue.get(moved.get(value) ?? '');
       if (resource) existing.set(row, resource);
     }
   }
@@ -100,20 +102,6 @@ async function findExisting(
 /** A row with an unknown id comes from another service, in which the same key may belong to another item. */
 const isOfAnother = ({ input, keys }: Importable, key: ImportKey, row: ParsedRow) =>
   key.field === 'key' && !('key' in input.properties) && keys[0].field in row.identity;
-
-/** The ids that existing resources have, of which the file may have those of another service. */
-async function currentIds(
-  db: Transaction<Tables>,
-  importable: Importable,
-  key: ImportKey,
-  ids: readonly string[],
-  moved: ReadonlyMap<string, string>,
-): Promise<string[]> {
-  if (moved.size === 0) return [...ids];
-  const { rows } = await findByKey(importable, key)(db, { values: JSON.stringify(ids) });
-  const own = new Set(rows.map(({ json }) => String(JSON.parse(json)[key.field])));
-  return ids.map((id) => (own.has(id) ? id : (moved.get(id) ?? id)));
-}
 
 async function readById(db: Transaction<Tables>, importable: Importable, id: string): Promise<Resource> {
   const { rows } = await findByKey(importable, importable.keys[0])(db, { values: JSON.stringify([id]) });

@@ -2,6 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { idPattern } from '../../core/ids.ts';
 import { inJsonArray } from '../../database/sql/functions.ts';
 import type { Tables } from '../../store/tables.ts';
+import type { Change } from '../../store/writes/change.ts';
 import type { Importable } from '../importable.ts';
 
 /*
@@ -25,18 +26,22 @@ export const isIdOf = (what: Importable['what']) => {
   return (text: string) => pattern.test(text);
 };
 
-/** Remembers the new ids of rows by the ids in their file. */
+/** Remembers the new ids of rows by the ids in their file. A key that is limited to projects replaces none of others. */
 export async function recordMoved(
   db: Transaction<Tables>,
   moved: readonly { old_id: string; new_id: string }[],
+  { project_ids }: Pick<Change, 'project_ids'>,
 ): Promise<void> {
   if (moved.length === 0) return;
   const latest = new Map(moved.map(({ old_id, new_id }) => [old_id, new_id]));
   await db
     .insertInto('moved_ids')
     .values([...latest].map(([old_id, new_id]) => ({ old_id, new_id })))
-    .onConflict((conflict) =>
-      conflict.column('old_id').doUpdateSet((eb) => ({ new_id: eb.ref('excluded.new_id') })),
-    )
+    .onConflict((conflict) => {
+      const again = conflict.column('old_id');
+      return project_ids === null
+        ? again.doUpdateSet((eb) => ({ new_id: eb.ref('excluded.new_id') }))
+        : again.doNothing();
+    })
     .execute();
 }

@@ -26,7 +26,8 @@ const recordedAtOnce = 1000;
 
 /**
  * Imports a file like `mode=upsert`, and removes those whom an earlier sync with the same source brought and who are not in
- * the file any more. Nothing is written if more than a part of them would go: the file is probably incomplete.
+ * the file any more. If more than a part of them would go, the file is probably incomplete: nobody is removed, and of people
+ * nothing is written. Who leaves a group is known only after its row has been written.
  */
 export async function runSync(store: Store, job: ImportJob, options: SyncOptions) {
   const { syncTarget: target, change } = job;
