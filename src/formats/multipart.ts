@@ -46,9 +46,9 @@ function* partsOf(
     const start = body.indexOf('\r\n', at);
     const end = start === -1 ? -1 : body.indexOf(delimiter, start);
     if (end === -1) throw malformed('its last part has no end. The upload was cut off: send it again');
-    const headersEnd = body.indexOf('\r\n\r\n', start);
-    if (headersEnd === -1 || headersEnd >= end || headersEnd - start > maxHeaderBytes)
-      throw malformed('a part has no headers');
+    const headersLength = body.subarray(start, Math.min(end, start + maxHeaderBytes)).indexOf('\r\n\r\n');
+    if (headersLength === -1) throw malformed('a part has no headers');
+    const headersEnd = start + headersLength;
     yield {
       headers: headersOf(body.subarray(start, headersEnd).toString()),
       content: body.subarray(headersEnd + 4, end),

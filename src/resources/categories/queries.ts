@@ -17,7 +17,7 @@ import {
   recordCreated,
   recordHistory,
 } from '../../store/writes/history.ts';
-import { lockProjectRows, lockTables } from '../../store/writes/locks.ts';
+import { lockAllProjects } from '../../store/writes/locks.ts';
 import { rejectDuplicates } from '../../store/writes/references.ts';
 import { chunk, deleteRow, insertRows, notBefore, updateRow, updateRows } from '../../store/writes/rows.ts';
 import { archiveVersions, riskSubject } from '../risks/queries.ts';
@@ -89,14 +89,7 @@ const uniqueFields = [{ field: 'name', column: sql.ref<string>('name_folded'), c
  * Locks the list and all projects: whoever writes a risk holds the lock on its project while it looks its category up, so
  * that no risk gets a category that is being renamed.
  */
-export async function lockCategories(db: Transaction<Tables>): Promise<void> {
-  await lockTables(db, 'categories');
-  const projects = await db.selectFrom('projects').select('id').execute();
-  await lockProjectRows(
-    db,
-    projects.map(({ id }) => id),
-  );
-}
+export const lockCategories = (db: Transaction<Tables>) => lockAllProjects(db, 'categories');
 
 export async function createCategory(
   db: Transaction<Tables>,

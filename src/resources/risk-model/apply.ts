@@ -5,7 +5,7 @@ import { readRiskModel } from '../../store/risk-model.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change as Author } from '../../store/writes/change.ts';
 import { addEvent, addEventsOfMany, subjectOf } from '../../store/writes/events.ts';
-import { lockProjectRows, lockTables } from '../../store/writes/locks.ts';
+import { lockAllProjects } from '../../store/writes/locks.ts';
 import { chunk, insertRows } from '../../store/writes/rows.ts';
 import { issueSubject, issueWrites } from '../issues/queries.ts';
 import type { Issue } from '../issues/schema.ts';
@@ -23,12 +23,7 @@ const batchSize = 2000;
 
 /** Excludes everything that writes ratings: those transactions lock a project, or create one. */
 export async function lockEverythingRated(db: Transaction<Tables>): Promise<void> {
-  await lockTables(db, 'projects', 'risk_models');
-  const projects = await db.selectFrom('projects').select('id').execute();
-  await lockProjectRows(
-    db,
-    projects.map(({ id }) => id),
-  );
+  await lockAllProjects(db, 'risk_models');
   // A lock is sent together with the next statement. The snapshot on another connection must not be older than the locks.
   await sql`select 1`.execute(db);
 }

@@ -39,6 +39,16 @@ const takeProjectLocks = statement((db) =>
     .forNoKeyUpdate(),
 );
 
+/** Locks all projects, new ones too, and these tables until the transaction ends. */
+export async function lockAllProjects(db: Transaction<Tables>, ...tables: (keyof Tables)[]): Promise<void> {
+  await lockTables(db, 'projects', ...tables);
+  const projects = await db.selectFrom('projects').select('id').execute();
+  await lockProjectRows(
+    db,
+    projects.map(({ id }) => id),
+  );
+}
+
 /**
  * A key that is limited to projects reads them from a common table expression, whose rows cannot be locked. The lock
  * reveals nothing: its result is not used.
