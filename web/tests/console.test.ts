@@ -109,10 +109,12 @@ describe('the overview', () => {
       data.map(({ title }: { title: string }) => title),
     );
     assert.equal(await page.locator('.ranking .movement').count(), 10);
-    const projects = (await console.get('/v1/projects')).data as { health: { reasons: string[] } }[];
+    const projects = (await console.get('/v1/projects')).data as {
+      health: { reasons: string[]; warnings: string[] };
+    }[];
     const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
     const reasons = projects
-      .flatMap(({ health }) => health.reasons)
+      .flatMap(({ health: { reasons, warnings } }) => [...reasons, ...warnings])
       .map((reason) => reason.replace(/\d{4}-\d\d-\d\d/, (day) => format.format(new Date(day))));
     for (const shown of await page.locator('.reasons p').allTextContents()) {
       for (const reason of shown.split(' · ')) assert.ok(reasons.includes(reason), reason);

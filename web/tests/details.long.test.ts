@@ -301,6 +301,22 @@ test('each rule of project health is a line of its own', async (t) => {
   ]);
 });
 
+test('a project that is on track shows its risks above appetite in lists, on its page and in the report', async (t) => {
+  await console.post('/v1/projects', { name: 'Calm water', key: 'CALM', appetite: 10 });
+  const add = (title: string, impact: number) =>
+    console.post('/v1/projects/CALM/risks', { title, probability: 4, impact });
+  for (const title of ['a', 'b', 'c', 'd']) await add(title, 1);
+  const page = await console.open(t, '/projects?q=calm', { viewport: { width: 1600, height: 900 } });
+  await page.getByRole('cell', { name: 'No warning signs.', exact: true }).waitFor();
+  await add('e', 3);
+  const warning = '1 of 5 assessed risks above appetite 10, below the threshold of a quarter';
+  for (const path of ['/projects?q=calm', '/projects/CALM', '/report?project=CALM']) {
+    await visit(page, path);
+    await page.getByText(warning).locator('visible=true').first().waitFor();
+    await page.getByText('On track').locator('visible=true').first().waitFor();
+  }
+});
+
 test('canceled tasks and projects have the American spelling', async (t) => {
   const task = await console.post('/v1/projects/APOLLO/tasks', { title: 'Not needed' });
   await console.patch(`/v1/projects/APOLLO/tasks/${task.key}`, { status: 'cancelled' });

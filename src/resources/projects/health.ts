@@ -6,8 +6,8 @@ import { ranksAbove, unassessedPrefix } from '../risks/rules/ranking.ts';
 
 /**
  * Computes the health of a project with human-readable reasons. Each rule that applies adds a reason; the most severe rule
- * sets the state. A project without any data is `unknown`, not `on_track`. Only threats count: an opportunity with a high
- * score is no reason to worry.
+ * sets the state. What is too little for its rule is a warning. A project without any data is `unknown`, not `on_track`. Only
+ * threats count: an opportunity with a high score is no reason to worry.
  */
 export function projectHealth(moment: Moment) {
   const rules = healthRules(moment);
@@ -16,13 +16,15 @@ export function projectHealth(moment: Moment) {
       rules.filter((rule) => rule.state === state).map(({ applies }) => sql`(${applies})`),
       sql` or `,
     );
-  const reasons = rules.map(
-    ({ applies, reason }) => sql`case when ${applies} then '"' || ${reason} || '",' else '' end`,
-  );
   const health = jsonObject({
     state: sql`case when ${anyRuleOf('off_track')} then 'off_track' when ${anyRuleOf('at_risk')} then 'at_risk'
       when ${anyRuleOf('unknown')} then 'unknown' else 'on_track' end`,
-    reasons: parsedJson(sql`'[' || rtrim(${sql.join(reasons, sql` || `)}, ',') || ']'`),
+    reasons: textsOf(rules.map(({ applies, reason }) => ({ applies, text: reason }))),
+    warnings: textsOf(
+      rules.flatMap(({ applies, part }) =>
+        part ? { applies: sql`${part.count} > 0 and not (${applies})`, text: part.warning } : [],
+      ),
+    ),
   });
   return parsedJson(sql`(select ${health} from ${measures(moment)})`);
 }
@@ -31,11 +33,21 @@ type HealthRule = {
   state: 'off_track' | 'at_risk' | 'unknown';
   applies: RawBuilder<boolean>;
   reason: RawBuilder<string>;
+  /** Of a rule that applies from a quarter on: what it counts, and the text for fewer. */
+  part?: { count: RawBuilder<unknown>; warning: RawBuilder<string> };
 };
 
+/** A JSON array of the texts that apply. */
+function textsOf(texts: { applies: RawBuilder<boolean>; text: RawBuilder<string> }[]) {
+  const elements = texts.map(
+    ({ applies, text }) => sql`case when ${applies} then '"' || ${text} || '",' else '' end`,
+  );
+  return parsedJson(sql`'[' || rtrim(${sql.join(elements, sql` || `)}, ',') || ']'`);
+}
+
 /**
- * One late task or one high risk among many says little about a project, so those count from a quarter on. Reasons contain
- * only numbers, days and keys, so they need no JSON escaping.
+ * One late task or one high risk among many says little about a project, so those count from a quarter on, and are warnings
+ * before. Reasons contain only numbers, days and keys, so they need no JSON escaping.
  */
 const healthRules = ({ today }: Moment): HealthRule[] => [
   {
@@ -52,8 +64,8 @@ const healthRules = ({ today }: Moment): HealthRule[] => [
     state: 'at_risk',
     applies: sql`measures.top_level = 'critical' and measures.above > 0
       or ${isQuarter(sql`measures.above`, assessedRisks)}`,
-    reason: sql`${partOf(sql`measures.above`, assessedRisks, 'assessed risk')} || ' above appetite ' || projects.appetite
-      || ', highest ' || measures.top_key || ' at ' || measures.top_score`,
+    reason: sql`${aboveAppetite} || ', highest ' || measures.top_key || ' at ' || measures.top_score`,
+    part: belowQuarter(sql`measures.above`, aboveAppetite),
   },
   {
     state: 'at_risk',
@@ -63,12 +75,14 @@ const healthRules = ({ today }: Moment): HealthRule[] => [
   {
     state: 'at_risk',
     applies: isQuarter(sql`projects.critical_issues`, sql`projects.open_issues`),
-    reason: sql`${partOf(sql`projects.critical_issues`, sql`projects.open_issues`, 'open issue')} || ' critical'`,
+    reason: criticalIssues,
+    part: belowQuarter(sql`projects.critical_issues`, criticalIssues),
   },
   {
     state: 'at_risk',
     applies: isQuarter(sql`measures.late_tasks`, sql`measures.open_tasks`),
-    reason: sql`${partOf(sql`measures.late_tasks`, sql`measures.open_tasks`, 'open task')} || ' overdue'`,
+    reason: lateTasks,
+    part: belowQuarter(sql`measures.late_tasks`, lateTasks),
   },
   {
     state: 'unknown',
@@ -78,6 +92,12 @@ const healthRules = ({ today }: Moment): HealthRule[] => [
 ];
 
 const assessedRisks = sql<number>`measures.assessed`;
+
+const aboveAppetite = sql<string>`${partOf(sql`measures.above`, assessedRisks, 'assessed risk')} || ' above appetite '
+  || projects.appetite`;
+const criticalIssues = sql<string>`${partOf(sql`projects.critical_issues`, sql`projects.open_issues`, 'open issue')}
+  || ' critical'`;
+const lateTasks = sql<string>`${partOf(sql`measures.late_tasks`, sql`measures.open_tasks`, 'open task')} || ' overdue'`;
 
 /** The active opportunities of a project, which an index of their own finds. They are neither risky nor above an appetite. */
 const opportunitiesWhere = (condition: RawBuilder<boolean>) =>
@@ -131,6 +151,10 @@ const overdueIssues = (today: string) => (prefix: string) =>
 
 function isQuarter(part: RawBuilder<unknown>, whole: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql`(${part} > 0 and ${part} * 4 >= ${whole})`;
+}
+
+function belowQuarter(count: RawBuilder<unknown>, text: RawBuilder<string>) {
+  return { count, warning: sql<string>`${text} || ', below the threshold of a quarter'` };
 }
 
 function partOf(part: RawBuilder<unknown>, whole: RawBuilder<unknown>, noun: string): RawBuilder<string> {

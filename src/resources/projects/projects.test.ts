@@ -130,9 +130,10 @@ onBothEngines('project updates', (start) => {
     assert.deepEqual(await health('APOLLO'), {
       state: 'unknown',
       reasons: ['No assessed risks and no open issues'],
+      warnings: [],
     });
     await make('risks', { probability: 2, impact: 2 });
-    assert.deepEqual(await health('APOLLO'), { state: 'on_track', reasons: [] });
+    assert.deepEqual(await health('APOLLO'), { state: 'on_track', reasons: [], warnings: [] });
     await make('risks', { probability: 4, impact: 4 });
     await make('issues', { severity: 'critical' });
     assert.deepEqual(await health('APOLLO'), {
@@ -141,6 +142,7 @@ onBothEngines('project updates', (start) => {
         '1 of 2 assessed risks above appetite 12, highest APOLLO-R2 at 16',
         '1 of 1 open issue critical',
       ],
+      warnings: [],
     });
     await make('risks', { probability: 5, impact: 4 });
     await make('tasks', { due_on: '2026-11-14' });
@@ -155,12 +157,13 @@ onBothEngines('project updates', (start) => {
         '2 of 2 open issues critical',
         '2 of 2 open tasks overdue',
       ],
+      warnings: [],
     });
     await service.make('/v1/projects', key, { name: 'Gemini', due_on: '2026-11-14' });
     assert.deepEqual((await health('GEMINI')).reasons[0], 'Was due on 2026-11-14');
   });
 
-  test('are at risk from a quarter of what is open', async (t) => {
+  test('are at risk from a quarter of what is open, and warn below it', async (t) => {
     const { service, key } = await withKey(start(t, { clock }), 'projects.manage');
     await service.make('/v1/projects', key, { name: 'Mercury' });
     const make = async (what: string, body: object, count = 1) => {
@@ -168,28 +171,31 @@ onBothEngines('project updates', (start) => {
         await service.make(`/v1/projects/MERCURY/${what}`, key, { title: 'x', ...body });
     };
     const health = async () => (await service.get('/v1/projects/MERCURY', key)).body.health;
-    const onTrack = { state: 'on_track', reasons: [] };
+    const warnings: string[] = [];
     const low = { probability: 1, impact: 1 };
-    for (const [what, bad, good, reason] of [
+    for (const [what, bad, good, sign, highest] of [
       [
         'risks',
         { probability: 4, impact: 4 },
         low,
-        '1 of 4 assessed risks above appetite 12, highest MERCURY-R1 at 16',
+        'assessed risks above appetite 12',
+        ', highest MERCURY-R1 at 16',
       ],
-      ['issues', { severity: 'critical', due_on: '2026-11-15' }, {}, '1 of 4 open issues critical'],
-      ['tasks', { due_on: '2026-11-14' }, {}, '1 of 4 open tasks overdue'],
+      ['issues', { severity: 'critical', due_on: '2026-11-15' }, {}, 'open issues critical', ''],
+      ['tasks', { due_on: '2026-11-14' }, {}, 'open tasks overdue', ''],
     ] as const) {
       await make(what, bad);
       await make(what, good, 3);
-      assert.deepEqual(await health(), { state: 'at_risk', reasons: [reason] });
+      assert.deepEqual(await health(), { state: 'at_risk', reasons: [`1 of 4 ${sign}${highest}`], warnings });
       await make(what, good);
-      assert.deepEqual(await health(), onTrack, what);
+      warnings.push(`1 of 5 ${sign}, below the threshold of a quarter`);
+      assert.deepEqual(await health(), { state: 'on_track', reasons: [], warnings }, what);
     }
     // A critical issue that is late counts alone.
     await make('issues', { severity: 'critical', raised_on: '2026-11-01', due_on: '2026-11-14' });
     await make('issues', {}, 3);
-    assert.deepEqual(await health(), { state: 'at_risk', reasons: ['1 critical issue overdue'] });
+    warnings[1] = '2 of 9 open issues critical, below the threshold of a quarter';
+    assert.deepEqual(await health(), { state: 'at_risk', reasons: ['1 critical issue overdue'], warnings });
   });
 
   test('are off track with a critical threat only if nobody has planned a response', async (t) => {
@@ -204,20 +210,21 @@ onBothEngines('project updates', (start) => {
     const unplanned = {
       state: 'off_track',
       reasons: ['No response plan for critical risk MERCURY-R9', reason],
+      warnings: [],
     };
     const patch = (body: object) => service.patch(`${path}/${risk}`, key, body);
     assert.deepEqual(await health(), unplanned);
     await patch({ response_plan: 'A second supplier.' });
-    assert.deepEqual(await health(), { state: 'at_risk', reasons: [reason] });
+    assert.deepEqual(await health(), { state: 'at_risk', reasons: [reason], warnings: [] });
     await patch({ response_plan: null });
     assert.deepEqual(await health(), unplanned);
     await patch({ status: 'accepted', acceptance_reason: 'Insured.', accepted_until: '2026-12-31' });
-    assert.deepEqual(await health(), { state: 'at_risk', reasons: [reason] });
+    assert.deepEqual(await health(), { state: 'at_risk', reasons: [reason], warnings: [] });
     await patch({ status: 'open', kind: 'opportunity' });
-    assert.deepEqual(await health(), { state: 'on_track', reasons: [] });
+    assert.deepEqual(await health(), { state: 'on_track', reasons: [], warnings: [] });
     await patch({ kind: 'threat' });
     await service.patch('/v1/projects/MERCURY', key, { appetite: 25 });
-    assert.deepEqual(await health(), { state: 'on_track', reasons: [] });
+    assert.deepEqual(await health(), { state: 'on_track', reasons: [], warnings: [] });
   });
 
   test('count threats, with opportunities beside them, as the lists behind the numbers do', async (t) => {
@@ -236,7 +243,7 @@ onBothEngines('project updates', (start) => {
     await make({ probability: 2, impact: 3 });
     await make({});
     const { counts, health } = await read();
-    assert.deepEqual(health, { state: 'on_track', reasons: [] });
+    assert.deepEqual(health, { state: 'on_track', reasons: [], warnings: [] });
     assert.deepEqual(
       [counts.active_risks, counts.unassessed_risks, counts.top_score, counts.opportunities],
       [2, 1, 6, 2],

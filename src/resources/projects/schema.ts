@@ -67,6 +67,10 @@ export const Project = Strict(
         reasons: Type.Array(Type.String(), {
           examples: [['2 of 9 assessed risks above appetite 12, highest APOLLO-R7 at 20']],
         }),
+        warnings: Type.Array(Type.String(), {
+          description: 'Signs that are too few to change the state.',
+          examples: [['1 of 9 open tasks overdue, below the threshold of a quarter']],
+        }),
       },
       { description: 'Computed from the threats, issues and tasks of the project.' },
     ),

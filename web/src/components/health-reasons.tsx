@@ -13,7 +13,7 @@ const healthRules: Record<State, readonly string[]> = {
     'At least a quarter of its open issues are critical.',
     'At least a quarter of its open tasks are overdue.',
   ],
-  on_track: ['Nothing makes it at risk or off track.'],
+  on_track: ['No other rule applies. Signs below a quarter are shown as warnings.'],
   unknown: ['No risk is assessed and no issue is open.'],
 };
 
@@ -41,19 +41,22 @@ export const HealthRules = () => (
 
 type Props = { health: Project['health'] };
 
-/** Why a project has its health. */
-export const HealthReasons = ({ health: { state, reasons } }: Props) =>
-  reasons.length === 0 ? (
-    <p>{describeHealth(state)}</p>
-  ) : (
-    <ul className="health-reasons">
-      {reasons.map((reason) => (
-        <li key={reason}>{formatDaysIn(reason)}</li>
-      ))}
-    </ul>
-  );
+/** Warnings do not determine the health, so they come last. */
+const signsOf = ({ reasons, warnings }: Project['health']) =>
+  reasons.length + warnings.length === 0
+    ? ['No warning signs.']
+    : [...reasons, ...warnings].map(formatDaysIn);
+
+/** Why a project has its health, and what is about to change it. */
+export const HealthReasons = ({ health }: Props) => (
+  <ul className="health-reasons">
+    {signsOf(health).map((sign) => (
+      <li key={sign}>{sign}</li>
+    ))}
+  </ul>
+);
 
 /** The same in one line. It can be cut off, so the whole text is its title. */
-export const HealthReasonsLine = ({ health: { reasons } }: Props) => (
-  <span title={formatDaysIn(reasons.join('\n'))}>{formatDaysIn(reasons.join(' · '))}</span>
+export const HealthReasonsLine = ({ health }: Props) => (
+  <span title={signsOf(health).join('\n')}>{signsOf(health).join(' · ')}</span>
 );

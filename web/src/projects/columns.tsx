@@ -4,7 +4,7 @@ import { Health, Score, Status } from '../components/badges.tsx';
 import { dayColumn, updatedColumn } from '../components/columns.tsx';
 import { HealthReasonsLine } from '../components/health-reasons.tsx';
 import type { Column } from '../components/table.tsx';
-import { formatDaysIn, formatNumber } from '../format.ts';
+import { formatNumber } from '../format.ts';
 
 export const projectColumns: readonly Column<Project>[] = [
   {
@@ -21,11 +21,11 @@ export const projectColumns: readonly Column<Project>[] = [
     sorts: ['name', '-name'],
     cell: ({ key, name, health }) => (
       <>
-        <Link className="row-link" href={`/projects/${key}`} title={formatDaysIn(health.reasons.join('\n'))}>
+        <Link className="row-link" href={`/projects/${key}`} title={name}>
           <bdi>{name}</bdi>
         </Link>
         <span className="secondary-line">
-          {health.reasons.length > 0 ? <HealthReasonsLine health={health} /> : key}
+          <HealthReasonsLine health={health} />
         </span>
       </>
     ),
