@@ -2435,4 +2435,4 @@ export const extensionReasons = [
 ];
 
 /** The names of the API keys with which other systems import items. */
-export const importers = { risk: 'risk register import', issue: 'ticket sync', task: 'work order sync' };
+export const importers = { risk: 'import', issue: 'ticket sync', task: 'work order sync' };

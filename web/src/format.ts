@@ -147,6 +147,8 @@ const labels: Readonly<Record<string, string>> = {
   wont_fix: "Won't fix",
   unassessed: 'Not assessed',
   unowned: 'No owner',
+  // The health of a project without assessed risks and open issues.
+  unknown: 'Not assessed',
   due_overdue: 'Past due',
   q: 'Search',
   check: 'Needs attention',
@@ -178,22 +180,41 @@ const fieldLabels: Readonly<Record<string, string>> = {
   source_url: 'Source',
   project_ids: 'Projects',
   acceptance: 'Who may accept a risk above the appetite',
+  appetite: 'Risk appetite (score)',
 };
 
 /** The label of a field of the API: `owner_user_id` → `Owner`, `due_on` → `Due`. */
 export const labelOf = (field: string) =>
   fieldLabels[field] ?? humanize(field.replace(/(_user_id|_group_id|_id|_on|_at)$/, ''));
 
-/** `personnel.read` → `Read personnel`. */
+/** What people have entered in lower case, such as the name of a category, with a capital letter. */
+export const capitalize = (text: string) =>
+  text === text.toLowerCase() ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+
+/** `cost_centre` → `Cost centre`. Other names of custom fields are shown as they were entered. */
+export const attributeLabel = (name: string) => (/^[a-z][a-z0-9_]*$/.test(name) ? humanize(name) : name);
+
+/** Names of areas that differ from their ids. */
+const areaNames: Readonly<Record<string, string>> = { personnel: 'people' };
+
+/** What the scopes of an area are about, for those who give them. */
+export const areaLabel = (area: string) =>
+  ({ events: 'Events and webhooks', projects: 'Projects, risks, issues, tasks' })[area] ??
+  humanize(areaNames[area] ?? area);
+
+/** `personnel.read` → `Read people`. */
 export function scopeLabel(scope: string): string {
   const [area = '', access = ''] = scope.split('.');
-  return `${humanize(access)} ${area}`;
+  return `${humanize(access)} ${areaNames[area] ?? area}`;
 }
 
-/** `Manage personnel, projects · Read metrics`: managing includes reading. */
+/** `Manage people, projects · Read metrics`: managing includes reading. */
 export function summarizeScopes(scopes: readonly string[]): string {
   const areas = (access: string) =>
-    scopes.filter((scope) => scope.endsWith(access)).map((scope) => scope.replace(access, ''));
+    scopes
+      .filter((scope) => scope.endsWith(access))
+      .map((scope) => scope.replace(access, ''))
+      .map((area) => areaNames[area] ?? area);
   const managed = areas('.manage');
   const read = areas('.read').filter((area) => !managed.includes(area));
   const parts = [

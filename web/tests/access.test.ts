@@ -16,7 +16,7 @@ test('an administrator gives a person access, copies the invitation link and end
   await dialog.getByRole('button', { name: 'Give access' }).click();
   await dialog.getByText('Choose a person.').waitFor();
   await pick(page, 'Person', 'ada', 'Ada Okafor');
-  await dialog.getByText('Manage projects · Read personnel, events').waitFor();
+  await dialog.getByText('Manage projects · Read people, events').waitFor();
   await dialog.getByRole('radio', { name: 'Editor' }).check();
   await assertAccessible(page, 'give access');
   await dialog.getByRole('button', { name: 'Give access' }).click();
@@ -53,7 +53,7 @@ test('an administrator gives a person access, copies the invitation link and end
   assert.equal(await fact(page, 'Access').innerText(), 'Viewer');
   await page
     .getByRole('region', { name: 'Access history' })
-    .getByText('Read personnel, projects, events')
+    .getByText('Read people, projects, events')
     .waitFor();
 
   await page.getByRole('button', { name: 'End access' }).click();

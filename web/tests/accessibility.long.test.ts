@@ -276,7 +276,7 @@ test('dialogs, menus and popovers meet WCAG 2.2 AA in both themes, and fit a pho
   await page.getByRole('alertdialog').waitFor();
   await assertAccessibleAt(page, 'discard', layerChecks);
   await take('Keep editing');
-  for (const step of ['Read personnel', 'Create key']) await take(step);
+  for (const step of ['Read people', 'Create key']) await take(step);
   await page.getByText("you won't see it again").waitFor();
   await assertAccessibleAt(page, 'secret', layerChecks);
   await take('Done');

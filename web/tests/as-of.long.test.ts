@@ -28,7 +28,7 @@ test('the risks are shown as of an earlier day, which is in the URL, and nothing
   const titles = (await page.locator('main .table tbody a').allTextContents()).join();
   for (const { title } of then.data) assert.ok(titles.includes(title), title);
   await page.getByRole('columnheader', { name: 'Rank', exact: true }).waitFor();
-  assert.equal(await page.getByRole('columnheader', { name: '30 days' }).count(), 0);
+  assert.equal(await page.getByRole('columnheader', { name: 'Change, 30 days' }).count(), 0);
   const cells = (await console.get(`/v1/risks/heatmap?kind=threat&as_of=${day}`)).data;
   for (const { probability, impact, count } of cells.slice(0, 5)) {
     const name = `Probability ${probability}, impact ${impact}: ${count} risk`;

@@ -123,7 +123,7 @@ test('nobody gives more access than they have, and only people can have any', as
   await page.getByRole('button', { name: 'Change access' }).click();
   const dialog = page.getByRole('dialog');
   assert.ok(await dialog.getByRole('radio', { name: 'Administrator' }).isDisabled());
-  await dialog.getByText(/You can't give this, because you don't have: .*Manage personnel/).waitFor();
+  await dialog.getByText(/You can't give this, because you don't have: .*Manage people/).waitFor();
   await dialog.getByText('You can give only what you have yourself').waitFor();
   await page.keyboard.press('Escape');
   await visit(page, `/personnel/${ada.user_id}`);

@@ -53,8 +53,8 @@ test('selected issues are assigned, given a status and a due date, and restored 
   await bar(page).getByRole('button', { name: 'Assign…' }).click();
   await page.getByRole('combobox', { name: 'Assignee' }).fill('Bulk Ass');
   await page.getByRole('option', { name: 'Bulk Assignee' }).click();
-  await answer(page, 'Set assignee', 'Update 2 issues');
-  await page.getByText('Updated 2 issues').waitFor();
+  await answer(page, 'Assign 2 issues', 'Assign');
+  await page.getByText('Assigned 2 issues to Bulk Assignee').waitFor();
   assert.deepEqual(await read('assignee_user_id'), [user_id, null, user_id, null]);
   await bar(page).waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Undo' }).click();
@@ -102,8 +102,8 @@ test('selected risks are given to a group', async (t) => {
   await bar(page).getByRole('button', { name: 'Assign…', exact: true }).click();
   await page.getByRole('combobox', { name: 'Owning group', exact: true }).fill('Bulk Own');
   await page.getByRole('option', { name: 'Bulk Owners', exact: true }).click();
-  await answer(page, 'Set owner', 'Update 2 risks');
-  await page.getByText('Updated 2 risks', { exact: true }).waitFor();
+  await answer(page, 'Assign 2 risks', 'Assign');
+  await page.getByText('Assigned 2 risks to Bulk Owners', { exact: true }).waitFor();
   assert.deepEqual(await read('owner_group_id'), [id, id, null, null]);
 });
 

@@ -58,7 +58,7 @@ test('editing a field, a status, a comment and deleting show that they were take
     settle: () => toastOf(page, 'Undone').waitFor(),
   });
   await assertShown(page, ['PATCH', url], {
-    act: () => page.getByRole('button', { name: 'Mitigate', exact: true }).click(),
+    act: () => page.getByRole('button', { name: 'Move to Mitigating', exact: true }).click(),
     sign: pending,
     settle: () => page.locator('#status .chip').getByText('Mitigating').waitFor(),
   });

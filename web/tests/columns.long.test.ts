@@ -37,7 +37,7 @@ test('columns are chosen, in the URL, remembered for their list and reset', asyn
   assert.equal(await reset.getAttribute('aria-disabled'), 'true');
   await option(page, 'Category').click();
   await option(page, 'Owner').click();
-  await option(page, 'Change in 30 days').click();
+  await option(page, 'Change, 30 days').click();
   await closeMenu(page);
   await header(page, 'Category').waitFor();
   assert.equal(await header(page, 'Owner').count(), 0);
@@ -69,7 +69,7 @@ test('columns are chosen, in the URL, remembered for their list and reset', asyn
   assert.equal(chosen(page), null);
   await page.reload();
   await waitUntilLoaded(page);
-  await header(page, '30 days').waitFor();
+  await header(page, 'Change, 30 days').waitFor();
 });
 
 test('columns are chosen with the keyboard alone, on every list', async (t) => {
@@ -78,7 +78,7 @@ test('columns are chosen with the keyboard alone, on every list', async (t) => {
     issues: ['Raised', 'raised'],
     tasks: ['Start', 'start'],
     personnel: ['Location', 'location'],
-    projects: ['Appetite', 'appetite'],
+    projects: ['Risk appetite (score)', 'appetite'],
   };
   const page = await console.open(t, '/risks', {
     colorScheme: 'dark',
@@ -151,7 +151,7 @@ test('a list is sorted by its columns in both directions, and its order is remem
     const expected = data.map(({ title }: { title: string }) => title);
     assert.deepEqual((await titles()).slice(0, 10), expected, sort);
   };
-  await header(page, '30 days').waitFor();
+  await header(page, 'Change, 30 days').waitFor();
   for (const [name, ...sorts] of [
     ['Score', '-score', 'score'],
     ['Risk', 'title', '-title'],
@@ -165,7 +165,7 @@ test('a list is sorted by its columns in both directions, and its order is remem
     }
   }
   // The movement belongs to the ranks.
-  assert.equal(await header(page, '30 days').count(), 0);
+  assert.equal(await header(page, 'Change, 30 days').count(), 0);
   await page.getByRole('link', { name: 'Issues', exact: true }).click();
   await page.waitForURL(/issues$/);
   await waitUntilLoaded(page);
@@ -180,7 +180,7 @@ test('a list is sorted by its columns in both directions, and its order is remem
   await page.waitForURL(/risks$/);
   await page.reload();
   await waitUntilLoaded(page);
-  await header(page, '30 days').waitFor();
+  await header(page, 'Change, 30 days').waitFor();
   assert.doesNotMatch(page.url(), /sort/);
 });
 
@@ -226,16 +226,16 @@ test('the change in 30 days is not offered in another order, but stays chosen', 
   for (const path of ['/risks?sort=title', '/projects/APOLLO?tab=risks&sort=title&columns=movement,title']) {
     await visit(page, path);
     await page.locator('tbody .row-link').first().waitFor();
-    assert.equal(await header(page, '30 days').count(), 0, path);
+    assert.equal(await header(page, 'Change, 30 days').count(), 0, path);
     await button(page).click();
     await option(page, 'Category').click();
-    assert.equal(await option(page, 'Change in 30 days').count(), 0, path);
+    assert.equal(await option(page, 'Change, 30 days').count(), 0, path);
     await closeMenu(page);
     await header(page, 'Category').waitFor();
     await page.locator('th[aria-sort=ascending]').getByRole('button').click();
     await page.locator('th[aria-sort=descending]').getByRole('button').click();
     await page.waitForURL((url) => !url.searchParams.has('sort'));
-    await header(page, '30 days').waitFor();
+    await header(page, 'Change, 30 days').waitFor();
   }
 });
 

@@ -154,13 +154,13 @@ test('a dialog keeps its text when someone else has changed the item, and can be
 test('Undo does not overwrite what someone else has changed since, and says so', async (t) => {
   const { key, path } = await newRisk();
   const page = await console.open(t, `/risks/${key}`, { scopes: ['projects.manage'] });
-  await page.getByRole('button', { name: 'Mitigate' }).click();
+  await page.getByRole('button', { name: 'Move to Mitigating' }).click();
   const undo = page.locator('.toasts').getByRole('button', { name: 'Undo' });
   await undo.waitFor();
   await console.patch(path, { category: 'supply' });
   await undo.click();
   await page.getByText('Someone else changed this since, so it was not undone.').waitFor();
-  await page.locator('.fact', { hasText: 'Category' }).getByText('supply').waitFor();
+  await page.locator('.fact', { hasText: 'Category' }).getByText('Supply').waitFor();
   assert.equal((await console.get(path)).status, 'mitigating');
 });
 

@@ -221,8 +221,8 @@ describe('risks', () => {
     const buttons = page.locator('.button-row').first().getByRole('button');
     const labels = {
       open: 'Reopen',
-      mitigating: 'Mitigate',
-      monitoring: 'Monitor',
+      mitigating: 'Move to Mitigating',
+      monitoring: 'Move to Monitoring',
       accepted: 'Accept…',
       materialized: 'Mark as occurred…',
       closed: 'Close…',
@@ -238,7 +238,7 @@ describe('risks', () => {
       );
     };
     await offers('open');
-    await buttons.getByText('Mitigate').click();
+    await buttons.getByText('Move to Mitigating').click();
     await offers('mitigating');
     await page.getByRole('button', { name: 'Undo' }).click();
     await offers('open');
@@ -412,7 +412,7 @@ describe('projects', () => {
     await dialog.getByRole('button', { name: 'Create project' }).click();
     await page.waitForURL(/\/projects\/ZEPPELIN/);
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
-    await dialog.getByLabel('Appetite', { exact: true }).fill('9');
+    await dialog.getByLabel('Risk appetite (score)', { exact: true }).fill('9');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('9 of 25').waitFor();
     await page.getByRole('button', { name: 'Archive' }).click();
@@ -528,7 +528,7 @@ describe('keys', () => {
     await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('nightly export');
-    await dialog.getByLabel('Read personnel').check();
+    await dialog.getByLabel('Read people').check();
     await dialog.getByRole('button', { name: 'Create key' }).click();
     await dialog.getByRole('button', { name: 'Copy' }).click();
     await dialog.getByText('Copied').waitFor();
@@ -619,7 +619,7 @@ describe('keys', () => {
   test('an expired key can be renamed and stays expired', async (t) => {
     const { id } = await console.newKey(['personnel.read'], '2020-01-01T00:00:00.000Z');
     const page = await console.open(t, '/keys?status=expired');
-    const row = page.getByRole('row', { name: /Read personnel/ });
+    const row = page.getByRole('row', { name: /Read people/ });
     await row.getByRole('button', { name: 'Edit test' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('long gone');
@@ -640,10 +640,10 @@ describe('keys', () => {
     await row.getByRole('button', { name: 'Edit test' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('You are signed in with this key').waitFor();
-    await dialog.getByLabel('Read personnel').uncheck();
-    await dialog.getByLabel('Manage personnel').uncheck();
+    await dialog.getByLabel('Read people').uncheck();
+    await dialog.getByLabel('Manage people').uncheck();
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('link', { name: 'Personnel' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'People' }).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Projects' }).waitFor();
   });
 });
@@ -659,7 +659,7 @@ test('a key grants only scopes that it has, and edits no key with more scopes an
   await page.getByRole('button', { name: 'Create key' }).click();
   const boxes = await page.getByRole('dialog').getByRole('checkbox').all();
   assert.deepEqual(await Promise.all(boxes.map((box) => box.getAttribute('aria-label'))), [
-    'Read personnel',
+    'Read people',
     'Read keys',
     'Manage keys',
   ]);

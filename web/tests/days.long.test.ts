@@ -55,7 +55,7 @@ test('a key expires at the end of a day of the organization', async (t) => {
   for (const [i, page] of (await openBoth(t, '/keys')).entries()) {
     await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('At the end of that day (America/Los_Angeles).').waitFor();
+    await dialog.getByText('Expires at 23:59 on that day (America/Los_Angeles).').waitFor();
     assert.equal(await dialog.getByLabel('Expires').getAttribute('min'), '2026-11-16');
     const name = `Until the end of November ${i}`;
     await dialog.getByLabel('Name').fill(name);

@@ -135,13 +135,15 @@ test('the overview compares the number of risks with 30 days ago and stacks thei
     const text = (await tiles.nth(i).textContent()) ?? '';
     assert.ok(text.startsWith(String(now[field])), text);
     const sinceThen = signed(now[field] - before[field]);
-    assert.ok(text.endsWith(`${sinceThen} in 30 days`), text);
+    assert.ok(text.endsWith(`${sinceThen === '0' ? 'No change' : sinceThen} in 30 days`), text);
   }
   await page.getByText(`${signed(now.sum - before.sum)} in 30 days · last 13 weeks`).waitFor();
   const difference = now.critical - before.critical;
   const comparison =
-    difference === 0 ? 'as many as' : `${Math.abs(difference)} ${difference > 0 ? 'more' : 'fewer'} than`;
-  await page.locator('.headline').getByText(`${comparison} 30 days ago`).waitFor();
+    difference === 0
+      ? 'unchanged in 30 days'
+      : `${Math.abs(difference)} ${difference > 0 ? 'more' : 'fewer'} than 30 days ago`;
+  await page.locator('.headline').getByText(comparison).waitFor();
   const legend = page.locator('.legend span');
   const sums = (await legend.allTextContents()).map((text) => Number(text.replace(/\D/g, '')));
   assert.equal(
@@ -261,8 +263,8 @@ test('a long check stays within the card of details', async (t) => {
 
 test('a risk that has occurred or is closed says that it is not ranked', async (t) => {
   for (const [status, text] of [
-    ['materialized', 'this one has occurred'],
-    ['closed', 'this one is closed'],
+    ['materialized', 'this risk has occurred'],
+    ['closed', 'this risk is closed'],
   ] as const) {
     const { data } = await console.get(`/v1/risks?status=${status}&assessed=true&limit=1`);
     const page = await console.open(t, `/risks/${data[0].key}`);
@@ -297,7 +299,7 @@ test('each rule of project health is a line of its own', async (t) => {
     'Off track',
     'At risk',
     'On track',
-    'Unknown',
+    'Not assessed',
   ]);
 });
 

@@ -14,7 +14,7 @@ test('a key with only projects.read sees no people, and no button that it has no
     'Issues',
     'Tasks',
     'Projects',
-    'Report',
+    'Steering report',
     'Settings',
   ]);
   const risk = (await console.get('/v1/risks?limit=1')).data[0];
@@ -117,12 +117,12 @@ test('the page of an item that does not exist leads to its list', async (t) => {
   await page.goto('/personnel/usr_x');
   await page.getByRole('heading', { name: 'Not found' }).waitFor();
   assert.doesNotMatch((await page.locator('main').textContent()) ?? '', /usr_/);
-  await page.getByRole('link', { name: 'Go to personnel' }).waitFor();
+  await page.getByRole('link', { name: 'Go to people' }).waitFor();
 });
 
 test('a key with only personnel.read starts on the personnel page', async (t) => {
   const page = await console.open(t, '/', { scopes: ['personnel.read'] });
-  await page.getByRole('heading', { level: 1, name: 'Personnel' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'People' }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Add person' }).count(), 0);
 });
 

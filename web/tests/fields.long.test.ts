@@ -30,10 +30,10 @@ test('a click on a value edits it, Enter or leaving it saves, and the change can
   await fact(page, 'Due').getByText('2 Jan 2031').waitFor();
   assert.equal((await console.get(path)).review_on, '2031-05-05');
 
-  await fact(page, 'Category').getByText('supply').click();
+  await fact(page, 'Category').getByText('Supply').click();
   await page.getByLabel('Category').fill('logistics');
   await page.getByRole('heading', { name: 'How this is ranked' }).click();
-  await fact(page, 'Category').getByText('logistics').waitFor();
+  await fact(page, 'Category').getByText('Logistics').waitFor();
 
   await page.getByRole('heading', { level: 1 }).click();
   await page.getByLabel('Title').fill('Renamed in place');
@@ -90,8 +90,8 @@ test('the fields of an issue, a task, a project and a person are edited on their
   await fact(page, 'Status').getByText('Blocked').waitFor();
 
   await visit(page, `/projects/${project.key}`);
-  await button(page, 'Appetite').click();
-  await page.getByLabel('Appetite', { exact: true }).fill('9');
+  await button(page, 'Risk appetite (score)').click();
+  await page.getByLabel('Risk appetite (score)', { exact: true }).fill('9');
   await page.keyboard.press('Enter');
   await page.getByText('9 of 25').waitFor();
   await pickInPlace('Lead', 'Inga Inline');
@@ -116,13 +116,13 @@ test('fields are edited with the keyboard alone', async (t) => {
   await page.keyboard.press('e');
   await page.keyboard.type('weather');
   await page.keyboard.press('Enter');
-  await fact(page, 'Category').getByText('weather').waitFor();
+  await fact(page, 'Category').getByText('Weather').waitFor();
   const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
   await page.waitForFunction(() => document.activeElement?.ariaLabel === 'Edit Category');
   await page.keyboard.press('Enter');
   await page.keyboard.type('nothing');
   await page.keyboard.press('Escape');
-  await fact(page, 'Category').getByText('weather').waitFor();
+  await fact(page, 'Category').getByText('Weather').waitFor();
   assert.equal(await focused(), 'Edit Category');
 
   // Arrow keys step through the choices and save nothing on the way.
@@ -189,7 +189,7 @@ test('a slow save is shown at once; nothing is lost without a connection, a sess
   await page.keyboard.press('Enter');
   await editor(page).getByText('Saving…').waitFor();
   release();
-  await fact(page, 'Category').getByText('slow').waitFor();
+  await fact(page, 'Category').getByText('Slow').waitFor();
 
   mode = 'abort';
   await button(page, 'Response plan').click();

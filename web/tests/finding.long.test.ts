@@ -211,7 +211,7 @@ test('history shows entered text unchanged, and the labels of fields and statuse
   await console.patch(path, { status: 'closed', closure_reason: 'Over.', lessons: 'Ask twice.' });
   const page = await console.open(t, `/risks/${key}`);
   const history = page.locator('.history');
-  await history.getByText(/Category check to\s+→ todo/).waitFor();
+  await history.getByText(/Category Check to\s+→ Todo/).waitFor();
   await history.getByText(/Strategy set to\s+Mitigate/).waitFor();
   await history.getByText(/Custom fields set to\s+Contract: C-17/).waitFor();
   await history.getByText(/Lessons learned set to\s+Ask twice/).waitFor();

@@ -139,11 +139,11 @@ test('pressing Enter twice, or a button twice, sends one request', async (t) => 
     element.requestSubmit();
   });
   await form.created();
-  await page.getByRole('button', { name: 'Mitigate' }).evaluate((element: HTMLButtonElement) => {
+  await page.getByRole('button', { name: 'Move to Mitigating' }).evaluate((element: HTMLButtonElement) => {
     element.click();
     element.click();
   });
-  await page.getByRole('button', { name: 'Monitor' }).waitFor();
+  await page.getByRole('button', { name: 'Move to Monitoring' }).waitFor();
   await page.locator('.button[data-pending]').waitFor({ state: 'detached' });
   assert.deepEqual(writes, ['POST', 'PATCH']);
 });
@@ -162,9 +162,9 @@ test('a repeated edit, status change, bulk change and deletion succeed after a l
   assert.deepEqual([(await console.get(path)).category, (await console.get(path)).version], ['Twice', 2]);
 
   await loseNextResponse(page);
-  await page.getByRole('button', { name: 'Mitigate' }).click();
+  await page.getByRole('button', { name: 'Move to Mitigating' }).click();
   await page.locator('.toast', { hasText: unreachable }).waitFor();
-  const mitigate = page.getByRole('button', { name: 'Mitigate' });
+  const mitigate = page.getByRole('button', { name: 'Move to Mitigating' });
   // The page may have been updated by the event of the change.
   if (await mitigate.isVisible()) await mitigate.click({ timeout: 3000 }).catch(() => {});
   await page.locator('#status .chip').getByText('Mitigating').waitFor();
@@ -228,7 +228,7 @@ test('a form survives a revoked key and is sent with another one', async (t) => 
   await waitUntilLoaded(page);
   await console.revoke(second.id);
   const reader = await console.newKey(['personnel.read']);
-  await page.getByRole('button', { name: 'Mitigate' }).click();
+  await page.getByRole('button', { name: 'Move to Mitigating' }).click();
   await signIn(page, reader.secret);
   await page.getByText("Page not found, or you don't have access").waitFor();
 });

@@ -116,7 +116,7 @@ test('arrow keys move through the tree of groups; a project, a person and a key 
   await page.waitForURL(/\/groups\/grp_/);
   for (const [where, button, name] of [
     ['Projects', 'Create project', 'Keyboard project'],
-    ['Personnel', 'Add person', 'Keyboard Person'],
+    ['People', 'Add person', 'Keyboard Person'],
   ] as const) {
     await palette(page, where);
     await page.getByRole('heading', { level: 1, name: where }).waitFor();

@@ -249,10 +249,10 @@ test('messages with Undo expire, and cover no field or button of a dialog', asyn
   const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Uncovered' });
   const page = await console.open(t, `/risks/${key}`, { viewport: { width: 390, height: 844 } });
   await page.clock.install();
-  await page.getByRole('button', { name: 'Mitigate' }).click();
+  await page.getByRole('button', { name: 'Move to Mitigating' }).click();
   const message = page.locator('.toast', { hasText: `Moved ${key} to Mitigating` });
   await message.getByRole('button', { name: 'Undo' }).waitFor();
-  await page.getByRole('button', { name: 'Monitor' }).click();
+  await page.getByRole('button', { name: 'Move to Monitoring' }).click();
   const next = page.locator('.toast', { hasText: `Moved ${key} to Monitoring` });
   await next.waitFor();
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
@@ -275,7 +275,7 @@ test('messages with Undo expire, and cover no field or button of a dialog', asyn
   await next.waitFor({ state: 'detached' });
 
   await dialog.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByRole('button', { name: 'Mitigate' }).click();
+  await page.getByRole('button', { name: 'Move to Mitigating' }).click();
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   await message.getByRole('button', { name: 'Dismiss' }).click();
   await message.waitFor({ state: 'detached' });
@@ -398,9 +398,9 @@ test('a printout of the register breaks no word and no date', async (t) => {
 test('messages of different lengths have their buttons at the right', async (t) => {
   const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Moved twice' });
   const page = await console.open(t, `/risks/${key}`, { viewport: { width: 1280, height } });
-  await page.getByRole('button', { name: 'Mitigate' }).click();
+  await page.getByRole('button', { name: 'Move to Mitigating' }).click();
   await page.locator('.toast', { hasText: 'to Mitigating' }).waitFor();
-  await page.getByRole('button', { name: 'Monitor' }).click();
+  await page.getByRole('button', { name: 'Move to Monitoring' }).click();
   const second = page.locator('.toast', { hasText: 'to Monitoring' });
   await second.getByRole('button', { name: 'Undo' }).click();
   await page.locator('.toast', { hasText: 'Undone' }).waitFor();

@@ -137,7 +137,7 @@ test('scopes have readable labels', async (t) => {
   await console.post('/v1/keys', { name: 'Labelled key', scopes: ['personnel.read', 'projects.manage'] });
   const page = await console.open(t, '/keys', { viewport: { width: 1600, height: 900 } });
   const row = page.getByRole('row', { name: /Labelled key/ });
-  await row.getByText('Manage projects · Read personnel').waitFor();
+  await row.getByText('Manage projects · Read people').waitFor();
   await row.getByRole('button', { name: 'Edit Labelled key' }).click();
   const box = page.getByRole('checkbox', { name: 'Manage projects' });
   assert.equal(await box.isChecked(), true);

@@ -142,7 +142,7 @@ test('an arrow shows a changed score, and a closed risk is never new', async (t)
 
 test('under a filter the rank is labeled as one within the filter', async (t) => {
   const page = await console.open(t, '/risks?project=APOLLO');
-  await page.getByRole('columnheader', { name: 'Rank here' }).waitFor();
+  await page.getByRole('columnheader', { name: 'Rank in filter' }).waitFor();
   await page.getByText('Ranks are within these filters').waitFor();
   await visit(page, '/risks');
   await page.getByRole('columnheader', { name: 'Rank', exact: true }).waitFor();

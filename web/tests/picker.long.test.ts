@@ -168,7 +168,7 @@ test('a bulk change keeps the owners unless their removal is asked for', async (
   await page.getByRole('checkbox', { name: 'Select all loaded rows' }).click();
   await page.getByText('3 selected').waitFor();
   await page.keyboard.press('a');
-  const dialog = page.getByRole('dialog', { name: 'Set owner' });
+  const dialog = page.getByRole('dialog', { name: 'Assign 3 risks' });
   const input = combobox(dialog, 'Owner');
   await input.fill('nobody of this name');
   await page.getByText('No assignable people match', { exact: true }).waitFor();
@@ -176,14 +176,14 @@ test('a bulk change keeps the owners unless their removal is asked for', async (
   await input.press('Enter');
   await assertRejected(input, 'nobody of this name');
   await input.fill('');
-  await dialog.getByRole('button', { name: 'Update 3 risks' }).click();
+  await dialog.getByRole('button', { name: 'Assign' }).click();
   await dialog.getByText('Choose an owner or an owning group.').waitFor();
   assert.equal(await dialog.getByText(message).count(), 0);
   assert.deepEqual(await owners(), [user_id, user_id, user_id]);
 
-  await dialog.getByRole('button', { name: 'Remove the owner of 3 risks' }).click();
+  await dialog.getByRole('button', { name: 'Clear owner' }).click();
   await dialog.waitFor({ state: 'detached' });
-  const toast = page.locator('.toast', { hasText: 'Removed the owner of 3 risks' });
+  const toast = page.locator('.toast', { hasText: 'Cleared the owner of 3 risks' });
   await toast.waitFor();
   assert.deepEqual(await owners(), [null, null, null]);
   await toast.getByRole('button', { name: 'Undo' }).click();

@@ -12,18 +12,18 @@ test('a assigns the focused row of risks and tasks', async (t) => {
   const page = await console.open(t, '/risks?q=5523');
   const assign = async (label: string) => {
     await page.keyboard.press('a');
-    await page.getByRole('dialog', { name: `Set ${label.toLowerCase()}` }).waitFor();
+    await page.getByRole('dialog', { name: /^Assign 1 / }).waitFor();
     const picker = page.getByRole('combobox', { name: label, exact: true });
     await picker.focus();
     await page.keyboard.type('adaeze');
     await page.getByRole('option', { name: /Adaeze Eze/ }).click();
-    await page.getByRole('button', { name: /^Update 1 / }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Assign', exact: true }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   };
   await waitUntilLoaded(page);
   await page.getByRole('link', { name: 'Other of 5523' }).focus();
   await page.keyboard.press('a');
-  await page.getByRole('dialog', { name: 'Set owner' }).waitFor();
+  await page.getByRole('dialog', { name: 'Assign 1 risk' }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByRole('link', { name: risk.title }).focus();

@@ -10,7 +10,7 @@ export const listAccessCommand = ({ db }: Database): Promise<Access[]> => listAc
 /** A header, and one line per person. */
 export function accessTable(people: readonly Access[], { now }: Moment): string {
   if (people.length === 0)
-    return 'Nobody has access yet. Give it in the console: Personnel, a person, Access. Programs use API keys.';
+    return 'Nobody has access yet. Give it in the console: People, a person, Access. Programs use API keys.';
   const rows = people.map((access) => [
     access.user_id,
     access.name,

@@ -18,7 +18,7 @@ export type Change = Moment & {
 };
 
 /** The actor, as history, events and comments show it. */
-export const actorOf = ({ user_id, key_id, name }: Change): Actor => ({
+export const actorOf = ({ user_id, key_id, name }: Pick<Change, 'user_id' | 'key_id' | 'name'>): Actor => ({
   type: key_id !== null ? 'key' : user_id !== null ? 'person' : 'service',
   user_id,
   key_id,

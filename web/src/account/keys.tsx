@@ -87,7 +87,7 @@ function NewKey({ onClose, onCreated }: NewProps) {
       label: 'Expires',
       kind: 'day',
       min: daysFromToday(1),
-      hint: `At the end of that day (${organizationTimeZone()}). Leave blank to never expire.`,
+      hint: `Expires at 23:59 on that day (${organizationTimeZone()}). Leave blank to never expire.`,
     },
   ];
   const create = async (values: PersonalKeyInput) => {

@@ -93,7 +93,7 @@ export function BulkBar({ kind, items, total, selectFirst, clear, deselect }: Pr
           small
           className="assign-button"
           isDisabled={isDisabled}
-          onPress={() => setForm(assignForm(kind))}
+          onPress={() => setForm(assignForm(kind, items.length))}
         >
           Assign…
         </Button>

@@ -4,26 +4,32 @@ import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import type { Field, FieldOf } from '../components/form-values.ts';
+import type { Names } from '../components/picked-names.ts';
 import { pluralize } from '../format.ts';
 import { Failures } from './failures.tsx';
 import { type BulkItem, type Changes, nouns, responsible } from './kinds.ts';
-import { type BulkChange, useBulkChange } from './use-bulk-change.ts';
+import { type BulkChange, type Done, useBulkChange } from './use-bulk-change.ts';
 
 /** Asks for the values of a change. */
 export type ChangeForm = {
   title: string;
+  /** The button; `Update 12 risks` without it. */
+  action?: string;
   fields: Field[];
   note?: ReactNode;
   changes: (values: Changes) => Changes;
+  /** The words around the number of items when it is done. */
+  done?: (values: Changes, names: Names) => Done;
   /** Has its own button, so that a blank field never removes a value. */
-  removal?: { action: string; done: string; changes: Changes };
+  removal?: { action: string; done: Done; changes: Changes };
 };
 
-export function assignForm(kind: ItemList): ChangeForm {
+export function assignForm(kind: ItemList, count: number): ChangeForm {
   const { label, hint, group: groupLabel, changes, missing, remove } = responsible[kind];
-  const [action, done] = remove;
+  const [clear, cleared] = remove;
   return {
-    title: `Set ${label.toLowerCase()}`,
+    title: `Assign ${pluralize(count, nouns[kind])}`,
+    action: 'Assign',
     fields: [
       { name: 'person', label, kind: 'person', ...(hint && { hint }) },
       ...(groupLabel ? [{ name: 'group', label: groupLabel, kind: 'group' } as const] : []),
@@ -32,7 +38,11 @@ export function assignForm(kind: ItemList): ChangeForm {
       if (person === null && group === null) throw new Error(missing);
       return changes(person as string | null, group as string | null);
     },
-    removal: { action, done, changes: changes(null, null) },
+    done: ({ person, group }, names) => {
+      const name = names[String(person ?? group)];
+      return name ? ['Assigned', `to ${name}`] : ['Assigned'];
+    },
+    removal: { action: clear, done: [cleared], changes: changes(null, null) },
   };
 }
 
@@ -45,7 +55,7 @@ export function AssignDialog({ kind, items, onClose }: AssignProps) {
     <ChangeDialog
       kind={kind}
       items={items}
-      form={assignForm(kind)}
+      form={assignForm(kind, items.length)}
       change={change}
       deselect={onClose}
       onClose={onClose}
@@ -60,16 +70,17 @@ type Props = AssignProps & {
 };
 
 export function ChangeDialog({ kind, items, form, change, deselect, onClose }: Props) {
-  const { title, fields, note, changes, removal } = form;
+  const { title, action, fields, note, changes, done, removal } = form;
   const counted = pluralize(items.length, nouns[kind]);
   return (
     <Dialog title={title} onClose={onClose}>
       <Form<Changes>
         fields={fields as FieldOf<Changes>[]}
-        action={`Update ${counted}`}
-        submit={async (values) => {
+        action={action ?? `Update ${counted}`}
+        submit={async (values, _, names) => {
           // The form stays open with what was entered.
-          if (!(await change.apply(changes(values)))) throw new Error('Nothing was changed.');
+          if (!(await change.apply(changes(values), done?.(values, names))))
+            throw new Error('Nothing was changed.');
         }}
         onClose={onClose}
         extra={
@@ -79,7 +90,7 @@ export function ChangeDialog({ kind, items, form, change, deselect, onClose }: P
               isDisabled={change.isBusy}
               onPress={() => change.applyNow(removal.changes, removal.done)}
             >
-              {removal.action} {counted}
+              {removal.action}
             </Button>
           )
         }

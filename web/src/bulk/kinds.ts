@@ -34,7 +34,7 @@ export const responsible: Record<ItemList, Responsible> = {
     group: 'Owning group',
     changes: (owner_user_id, owner_group_id) => ({ owner_user_id, owner_group_id }),
     missing: 'Choose an owner or an owning group.',
-    remove: ['Remove the owner of', 'Removed the owner of'],
+    remove: ['Clear owner', 'Cleared the owner of'],
   },
   issues: assignee,
   tasks: assignee,

@@ -9,6 +9,9 @@ import { changeAll, failuresOf, restore } from './change.ts';
 import { type BulkItem, type Changes, nouns } from './kinds.ts';
 import { useIsAllowed } from './statuses.ts';
 
+/** The words around the number of items: `Assigned 12 risks to Ada`. */
+export type Done = readonly [verb: string, detail?: string];
+
 export type BulkChange = ReturnType<typeof useBulkChange>;
 
 /** Changes all items together, with Undo where the former statuses can be reached again. */
@@ -19,7 +22,7 @@ export function useBulkChange(kind: ItemList, items: readonly BulkItem[], onDone
   const [failures, setFailures] = useState<ReturnType<typeof failuresOf>>();
 
   /** Returns whether the service made the change; otherwise `failures` has the reasons. */
-  const apply = async (changes: Changes, done = 'Updated'): Promise<boolean> => {
+  const apply = async (changes: Changes, [done, detail]: Done = ['Updated']): Promise<boolean> => {
     setBusy(true);
     try {
       const changed = await changeAll(kind, items, changes);
@@ -35,7 +38,10 @@ export function useBulkChange(kind: ItemList, items: readonly BulkItem[], onDone
       };
       await refresh();
       if (changed.length === 0) toast('Nothing to change');
-      else toast(`${done} ${pluralize(changed.length, nouns[kind])}`, canUndo ? undo : undefined);
+      else {
+        const counted = pluralize(changed.length, nouns[kind]);
+        toast([done, counted, detail].filter(Boolean).join(' '), canUndo ? undo : undefined);
+      }
       onDone();
       return true;
     } catch (error) {
@@ -49,7 +55,7 @@ export function useBulkChange(kind: ItemList, items: readonly BulkItem[], onDone
   };
 
   /** For a button outside of a form, which would show the error itself. */
-  const applyNow = (changes: Changes, done?: string) =>
+  const applyNow = (changes: Changes, done?: Done) =>
     apply(changes, done).catch((error: Error) => {
       endSessionOn401(error);
       toast(errorLine(error));

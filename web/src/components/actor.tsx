@@ -17,6 +17,13 @@ export function Actor({ actor }: Props) {
   return actor.type === 'key' ? <KeyName actor={actor} /> : <bdi>{actor.name}</bdi>;
 }
 
+/** `by Ada Lovelace`, or `via Nightly import`: a key does what somebody has told it to. */
+export const ByActor = ({ actor }: Props) => (
+  <>
+    {actor.type === 'key' ? 'via' : 'by'} <Actor actor={actor} />
+  </>
+);
+
 /** Who wrote a comment, with a picture. */
 export function ActorLabel({ actor }: Props) {
   if (actor.type !== 'key')

@@ -48,8 +48,7 @@ export const Health = ({ state }: { state: Project['health']['state'] }) => (
 );
 
 /** Completes the sentence about a project: it `is on track`. */
-export const healthPhrase = ({ health: { state } }: Project) =>
-  state === 'unknown' ? 'has unknown health' : `is ${humanize(state).toLowerCase()}`;
+export const healthPhrase = ({ health: { state } }: Project) => `is ${humanize(state).toLowerCase()}`;
 
 /**
  * How the score of a risk has changed since a day. The rank alone also changes when other risks come and go, so it is

@@ -17,10 +17,10 @@ export function errorsByField(error: Error | undefined, fields: readonly Field[]
   return new Map(errors.toReversed().map((one) => [nameOf(one), textOf(one, fields)]));
 }
 
-export const missingText = ({ kind, label }: Field) =>
+export const missingText = ({ kind, label, missing }: Field) =>
   kind === 'scopes' || kind === 'event-types'
     ? `Select at least one ${label.toLowerCase().replace(/s$/, '')}.`
-    : `${label} is required.`;
+    : (missing ?? `${label} is required.`);
 
 /** All that an error reports, for a place that is not beside its fields. */
 export function errorMessages(error: unknown, fields: readonly Field[] = []): string[] {

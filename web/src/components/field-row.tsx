@@ -1,5 +1,5 @@
 import { useId } from 'react';
-import { humanize, scopeLabel } from '../format.ts';
+import { areaLabel, scopeLabel } from '../format.ts';
 import { EventTypes } from './event-types.tsx';
 import type { Field } from './form-values.ts';
 import { Icon } from './icon.tsx';
@@ -171,7 +171,7 @@ function Scopes({ options, checked, onChange }: ScopesProps) {
       <tbody>
         {areas.map((area) => (
           <tr key={area}>
-            <th scope="row">{humanize(area)}</th>
+            <th scope="row">{areaLabel(area)}</th>
             <td>{box(`${area}.read`)}</td>
             <td>{box(`${area}.manage`)}</td>
           </tr>

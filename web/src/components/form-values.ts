@@ -22,6 +22,8 @@ export type Field = {
   kind: Kind;
   required?: boolean;
   hint?: string;
+  /** What a required field asks for while it is blank, where its label does not say it. */
+  missing?: string;
   /** For the kinds `choice`, `scopes` and `event-types`. */
   options?: readonly (readonly [value: string | number, label: string])[];
   min?: number | string;

@@ -31,9 +31,9 @@ type Props<Input, Item> = {
   danger?: boolean;
   /**
    * Receives all values of a new item, or only the changed ones of an item that is edited, and the version of the item
-   * that they were changed in.
+   * that they were changed in. `names` are those of what was picked, by id.
    */
-  submit: (values: Input, item: Item) => Promise<unknown>;
+  submit: (values: Input, item: Item, names: Names) => Promise<unknown>;
   /**
    * Reads the item again after someone else has changed it. Without it, `submit` must send the version that the page has
    * loaded.
@@ -94,6 +94,7 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
       await submit(
         base ? changedValues<Input>(visible, draft, base) : createdValues<Input>(visible, draft),
         item as Item,
+        names,
       );
       onClose();
     } catch (reason) {

@@ -6,8 +6,17 @@ import { readItem } from '../api/items.ts';
 import type { HistoryEntry } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
 import { type Subject, useChanges } from '../comments/queries.ts';
-import { formatDayOrText, formatNumber, formatTime, humanize, labelOf, summarizeScopes } from '../format.ts';
-import { Actor } from './actor.tsx';
+import {
+  attributeLabel,
+  capitalize,
+  formatDayOrText,
+  formatNumber,
+  formatTime,
+  humanize,
+  labelOf,
+  summarizeScopes,
+} from '../format.ts';
+import { ByActor } from './actor.tsx';
 import { Button } from './button.tsx';
 import { Card } from './card.tsx';
 import { Loaded } from './loading.tsx';
@@ -65,7 +74,7 @@ export const Changes = ({ changes, nameOf }: { changes: ChangeGroup; nameOf: Nam
         </p>
       ))}
       <p className="quiet">
-        <time dateTime={first.at}>{formatTime(first.at)}</time> by <Actor actor={first.actor} />
+        <time dateTime={first.at}>{formatTime(first.at)}</time> <ByActor actor={first.actor} />
       </p>
     </li>
   );
@@ -196,12 +205,13 @@ export function formatValue(field: string, value: unknown, nameOf: NameOf): stri
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (typeof value === 'number') return formatNumber(value);
   if (typeof value === 'object') {
-    const parts = Object.entries(value).map(([name, one]) => `${name}: ${one}`);
+    const parts = Object.entries(value).map(([name, one]) => `${attributeLabel(name)}: ${one}`);
     return parts.join(', ') || noValue;
   }
   const text = String(value);
   if (isId(text)) return nameOf(text);
   if (/^\d{4}-\d\d-\d\dT/.test(text)) return formatTime(text);
+  if (field === 'category') return capitalize(text);
   return enumFields.includes(field) ? humanize(text) : formatDayOrText(text);
 }
 

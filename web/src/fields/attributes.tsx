@@ -3,6 +3,7 @@ import { Dialog, DialogButton } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
+import { attributeLabel } from '../format.ts';
 import type { Editor } from './editor.ts';
 import { useToFact } from './inline-field.tsx';
 
@@ -45,7 +46,7 @@ function editorOf<Input extends Patch, One extends Item>(
     ...editor,
     id: `${editor.id} ${name}`,
     item: withValue(editor.item),
-    fields: [{ name: 'value', label: name, kind: 'text' }],
+    fields: [{ name: 'value', label: attributeLabel(name), kind: 'text' }],
     save: async ({ value = null }, base) =>
       withValue(await editor.save({ attributes: { [name]: value } } as Input, base)),
     reload: async () => withValue(await editor.reload()),
@@ -69,7 +70,7 @@ function AddAttribute<Input extends Patch, One extends Item>({
       throw new Error('There is a custom field with this name. Choose another name.');
     }
     await editor.save({ attributes: { [trimmed]: value } } as Input, editor.item);
-    toast(`Added ${trimmed}`);
+    toast(`Added ${attributeLabel(trimmed)}`);
   };
   return (
     <Dialog title="Add custom field" onClose={onClose}>

@@ -58,7 +58,7 @@ const projectFields: Labels<ProjectPatch> = {
   lead_user_id: 'Lead',
   start_on: 'Start',
   due_on: 'Due',
-  appetite: 'Appetite',
+  appetite: 'Risk appetite (score)',
   acceptance: 'Acceptance above appetite',
   external_id: 'External ID',
 };

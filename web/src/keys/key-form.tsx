@@ -42,7 +42,7 @@ function useFields(minExpiry: string): FieldOf<KeyInput>[] {
       kind: 'day',
       half: true,
       min: minExpiry,
-      hint: `At the end of that day (${organizationTimeZone()}). Leave blank to never expire.`,
+      hint: `Expires at 23:59 on that day (${organizationTimeZone()}). Leave blank to never expire.`,
     },
     {
       name: 'rate_limit',

@@ -7,7 +7,7 @@ import { Actor } from '../components/actor.tsx';
 import { formatValue } from '../components/history.tsx';
 import { ItemLink } from '../components/item-link.tsx';
 import { plainText } from '../components/markdown.ts';
-import { humanize, labelOf } from '../format.ts';
+import { capitalize, humanize, labelOf } from '../format.ts';
 import { shortUrl } from '../webhooks/queries.ts';
 import { AccessSentence, SessionSentence } from './access-sentence.tsx';
 
@@ -133,7 +133,8 @@ const lists: Readonly<Record<string, 'risks' | 'issues' | 'tasks'>> = {
 function Subject({ event: { type, subject, data }, projects }: Props): ReactNode {
   const isGone = type.endsWith('.deleted') || type === 'category.merged';
   const linkTo = (path: string, name: ReactNode) => (isGone ? name : <Link href={path}>{name}</Link>);
-  const name = <bdi>{String(data.name ?? data.group_name ?? '')}</bdi>;
+  const given = String(data.name ?? data.group_name ?? '');
+  const name = <bdi>{subject.type === 'category' ? capitalize(given) : given}</bdi>;
   switch (subject.type) {
     case 'person':
       return linkTo(`/personnel/${subject.id}`, name);

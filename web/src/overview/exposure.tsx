@@ -27,6 +27,10 @@ export function useRiskChange() {
   return { now: weeks?.data.at(-1), before: days?.data[0] };
 }
 
+/** `+3 in 30 days`. */
+const inPeriod = (change: number) =>
+  `${change === 0 ? 'No change' : formatChange(change)} in ${comparisonPeriod()}`;
+
 /** The total risk score over time. */
 export function Exposure() {
   const query = useWeeks();
@@ -36,7 +40,7 @@ export function Exposure() {
       <header>
         <h2 id="exposure">Total risk score {now && formatNumber(now.sum)}</h2>
         <span className="quiet">
-          {now && before && `${formatChange(now.sum - before.sum)} in ${comparisonPeriod()} · `}
+          {now && before && `${inPeriod(now.sum - before.sum)} · `}
           last 13 weeks
         </span>
       </header>
@@ -56,11 +60,7 @@ export function RiskTiles({ opportunities }: { opportunities: number }) {
           <Link href={href}>
             <strong>{now ? formatNumber(now[field]) : '–'}</strong>
             <span>{'label' in tile ? tile.label : `${levelLabel(model, field)} risks`}</span>
-            <span className="change">
-              {now && before
-                ? `${formatChange(now[field] - before[field])} in ${comparisonPeriod()}`
-                : '\u00a0'}
-            </span>
+            <span className="change">{now && before ? inPeriod(now[field] - before[field]) : '\u00a0'}</span>
           </Link>
         </li>
       ))}

@@ -101,7 +101,7 @@ function HealthOf({ projects }: { projects: Project[] }) {
 }
 
 const comparison = (difference: number) => {
-  if (difference === 0) return `as many as ${comparisonPeriod()} ago`;
+  if (difference === 0) return `unchanged in ${comparisonPeriod()}`;
   return `${formatNumber(Math.abs(difference))} ${difference > 0 ? 'more' : 'fewer'} than ${comparisonPeriod()} ago`;
 };
 

@@ -28,9 +28,9 @@ export function PersonnelPage() {
   const { columns, value, minWidth, menu } = useColumns('personnel', allColumns);
   return (
     <>
-      <Title title="Personnel">
+      <Title title="People">
         <ViewsMenu list="personnel" filters={filters} columns={value} />
-        <ExportButton path="/v1/personnel" filters={filters} name="personnel" />
+        <ExportButton path="/v1/personnel" filters={filters} name="people" />
         {hasScope('personnel.manage') && (
           <>
             <ImportButton targets={[peopleImport]} />
@@ -44,7 +44,7 @@ export function PersonnelPage() {
         <FilterToggle label="Assignable" {...bind('assignable')} />
       </FilterBar>
       <List
-        label="Personnel"
+        label="People"
         menu={menu}
         list={people}
         columns={columns}

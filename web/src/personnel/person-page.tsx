@@ -71,7 +71,7 @@ function Head({ editor }: Props) {
       }
       breadcrumbs={
         <>
-          <Link href="/personnel">Personnel</Link> / <bdi>{person.name}</bdi>
+          <Link href="/personnel">People</Link> / <bdi>{person.name}</bdi>
         </>
       }
     >

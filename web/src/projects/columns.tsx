@@ -104,8 +104,9 @@ export const projectColumns: readonly Column<Project>[] = [
   },
   {
     name: 'appetite',
-    header: 'Appetite',
-    width: 6,
+    header: 'Risk appetite',
+    label: 'Risk appetite (score)',
+    width: 7.5,
     isOptional: true,
     end: true,
     cell: ({ appetite }) => appetite,

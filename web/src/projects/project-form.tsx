@@ -30,7 +30,7 @@ const fieldsOf = (model?: RiskModel, project?: Project, lead?: string): FieldOf<
   },
   {
     name: 'appetite',
-    label: 'Appetite',
+    label: 'Risk appetite (score)',
     kind: 'number',
     min: 1,
     ...(model && { max: highestScore(model) }),

@@ -5,15 +5,18 @@ import { Score, Severity } from '../components/badges.tsx';
 import { Card } from '../components/card.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { MarkdownLine } from '../components/markdown-text.tsx';
-import { formatDay } from '../format.ts';
+import { formatDay, pluralize } from '../format.ts';
 import { listHref, type Period, useReportIssues, useReportRisks } from './queries.ts';
 import { ItemGroup, ItemName, MoreLink } from './tables.tsx';
 
 const maxShown = 5;
 
+type Title = readonly [singular: string, plural: string];
+
 type RiskDecision = {
   check: Risk['checks'][number];
-  title: string;
+  /** Follows the number of risks. */
+  title: Title;
   detail?: (risk: RankedRisk) => string | null;
 };
 
@@ -21,15 +24,15 @@ type RiskDecision = {
 const decisions: readonly RiskDecision[] = [
   {
     check: 'acceptance_expiring',
-    title: 'Renew or end the acceptance',
+    title: ['acceptance expires soon', 'acceptances expire soon'],
     detail: ({ accepted_until }) => accepted_until && `Expires ${formatDay(accepted_until)}`,
   },
-  { check: 'unowned', title: 'Name an owner' },
-  { check: 'owner_inactive', title: 'Replace an inactive owner' },
-  { check: 'no_response_plan', title: 'Agree on a response' },
+  { check: 'unowned', title: ['risk needs an owner', 'risks need an owner'] },
+  { check: 'owner_inactive', title: ['risk has an inactive owner', 'risks have inactive owners'] },
+  { check: 'no_response_plan', title: ['risk needs a response', 'risks need a response'] },
   {
     check: 'review_overdue',
-    title: 'Review the risk',
+    title: ['risk needs a review', 'risks need a review'],
     detail: ({ review_on }) => review_on && `Due ${formatDay(review_on)}`,
   },
 ];
@@ -61,7 +64,7 @@ function RisksToDecide({ period, decision }: { period: Period; decision: RiskDec
 
 const BlockedIssues = ({ period }: { period: Period }) => (
   <Decision
-    title="Unblock the issue"
+    title={['issue is blocked', 'issues are blocked']}
     query={useReportIssues(period, { status: ['blocked'], limit: maxShown, count: true })}
     href={listHref('/issues', period, { status: 'blocked' })}
     list="issues"
@@ -71,7 +74,7 @@ const BlockedIssues = ({ period }: { period: Period }) => (
 );
 
 type Props<Item> = {
-  title: string;
+  title: Title;
   query: UseQueryResult<{ data: Item[]; page: { total: number | null } }>;
   href: string;
   list: 'risks' | 'issues';
@@ -92,7 +95,8 @@ const Decision = <Item extends RankedRisk | Issue>({
   <Loaded query={query}>
     {({ data, page: { total } }) => (
       <ItemGroup
-        title={title}
+        title={total === 0 ? `No ${title[1]}` : pluralize(total ?? data.length, ...title)}
+        isCounted
         total={total ?? data.length}
         shown={data.length}
         more={<MoreLink count={(total ?? 0) - data.length} href={href} />}

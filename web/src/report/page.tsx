@@ -153,9 +153,8 @@ function CriticalRisks({ comparison: { before, after }, since }: CriticalProps) 
     <>
       {pluralize(critical, `${levelLabel(model, 'critical').toLowerCase()} risk`)},{' '}
       {change === 0
-        ? 'as many as'
-        : `${formatNumber(Math.abs(change))} ${change > 0 ? 'more' : 'fewer'} than`}{' '}
-      on {formatDay(since)}
+        ? `unchanged since ${formatDay(since)}`
+        : `${formatNumber(Math.abs(change))} ${change > 0 ? 'more' : 'fewer'} than on ${formatDay(since)}`}
     </>
   );
 }

@@ -159,6 +159,8 @@ const Person = ({ name, none }: { name: string | null; none: string }) =>
 type GroupProps = {
   title: string;
   total: number;
+  /** Whether the title has the number. */
+  isCounted?: boolean;
   shown: number;
   /** Leads to those that are left out. */
   more: ReactNode;
@@ -166,13 +168,14 @@ type GroupProps = {
   children: ReactNode;
 };
 
-/** The first few items of a kind, and how many there are. */
-export const ItemGroup = ({ title, total, shown, more, children }: GroupProps) => (
+/** The first few items of a kind. */
+export const ItemGroup = ({ title, total, isCounted = false, shown, more, children }: GroupProps) => (
   <section>
     <h3>
-      {title} <span className="quiet">{formatNumber(total)}</span>
+      {title} {!isCounted && <span className="quiet">{formatNumber(total)}</span>}
     </h3>
-    {total === 0 ? <p className="quiet">None</p> : <ul>{children}</ul>}
+    {total > 0 && <ul>{children}</ul>}
+    {total === 0 && !isCounted && <p className="quiet">None</p>}
     {total > shown && <div className="more">{more}</div>}
   </section>
 );

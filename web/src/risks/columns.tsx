@@ -5,11 +5,10 @@ import {
   projectColumn,
   raisedColumn,
   statusColumn,
-  textColumn,
   updatedColumn,
 } from '../components/columns.tsx';
 import type { Column } from '../components/table.tsx';
-import { comparisonDay, comparisonPeriod, formatNumber, humanize } from '../format.ts';
+import { capitalize, comparisonDay, comparisonPeriod, formatNumber, humanize } from '../format.ts';
 
 type Options = { isFiltered: boolean; isMapOpen?: boolean; hasMovement: boolean };
 
@@ -24,7 +23,7 @@ export const riskColumns = ({
 }: Options): readonly Column<RankedRisk>[] => [
   {
     name: 'rank',
-    header: isFiltered ? 'Rank here' : 'Rank',
+    header: isFiltered ? 'Rank in filter' : 'Rank',
     label: 'Rank',
     width: isFiltered ? 5 : 3.2,
     end: true,
@@ -33,8 +32,7 @@ export const riskColumns = ({
   },
   {
     name: 'movement',
-    header: comparisonPeriod(),
-    label: `Change in ${comparisonPeriod()}`,
+    header: `Change, ${comparisonPeriod()}`,
     width: 5.2,
     from: 'laptop',
     isHidden: !hasMovement,
@@ -69,7 +67,14 @@ export const riskColumns = ({
       due_on && <DueDay day={due_on} isOverdue={checks.includes('due_overdue')} />,
   },
   projectColumn,
-  textColumn('category', 'Category', { width: 8, isOptional: true, sorts: ['category', '-category'] }),
+  {
+    name: 'category',
+    header: 'Category',
+    width: 8,
+    isOptional: true,
+    sorts: ['category', '-category'],
+    cell: ({ category }) => category && <bdi>{capitalize(category)}</bdi>,
+  },
   { name: 'kind', header: 'Kind', width: 6.5, isOptional: true, cell: ({ kind }) => humanize(kind) },
   {
     name: 'residual',

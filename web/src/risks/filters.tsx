@@ -1,7 +1,7 @@
 import { riskChecksValues, riskLevelValues, riskStatusValues } from '../api/openapi.ts';
 import { AsOfInput, AsOfNotice } from '../components/as-of.tsx';
 import { dayFilters, FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
-import { enumOptions } from '../format.ts';
+import { capitalize, enumOptions } from '../format.ts';
 import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
 import { levelLabel, useRiskModel } from './model.ts';
@@ -35,7 +35,7 @@ export function RiskFilters({ state, isInProject = false }: Props) {
       </FilterBar>
       {filters.as_of && (
         <AsOfNotice day={filters.as_of} onToday={() => set({ as_of: null })}>
-          A risk opens as it is today.
+          Opening a risk shows its current state.
         </AsOfNotice>
       )}
     </>
@@ -52,7 +52,7 @@ const kinds = [
 const appliedFilters = {
   probability: (value: string) => `Probability ${value}`,
   impact: (value: string) => `Impact ${value}`,
-  category: (value: string) => `Category: ${value}`,
+  category: (value: string) => `Category: ${capitalize(value)}`,
   archived: (value: string) => (value === 'any' ? 'With archived projects' : 'Archived projects'),
   unowned: (value: string) => (value === 'true' ? 'No owner' : 'Has an owner'),
   assessed: (value: string) => (value === 'true' ? 'Assessed' : 'Not assessed'),

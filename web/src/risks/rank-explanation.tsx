@@ -5,6 +5,7 @@ import { DialogButton } from '../components/dialog.tsx';
 import { formatDay, formatNumber, formatTime, humanize } from '../format.ts';
 import { useCanEditIn } from '../projects/queries.ts';
 import { Assess } from './assess.tsx';
+import { wordsOf } from './kinds.ts';
 import { levelLabel, useRiskModel } from './model.ts';
 
 /** Explains the score and the rank of a risk. */
@@ -48,8 +49,7 @@ export function RankExplanation({ risk, explain }: { risk: Risk; explain: Explan
       </p>
       {explain.rank === null ? (
         <p>
-          Not ranked, because only active risks are: this one{' '}
-          {risk.status === 'closed' ? 'is closed' : 'has occurred'}.
+          Not ranked: this {wordsOf(risk.kind).noun} {endOf(risk)}.
         </p>
       ) : (
         <p>
@@ -66,6 +66,11 @@ export function RankExplanation({ risk, explain }: { risk: Risk; explain: Explan
   );
 }
 
+const endOf = ({ status, kind }: Risk) => {
+  if (status === 'closed') return 'is closed';
+  return kind === 'opportunity' ? 'has been realized' : 'has occurred';
+};
+
 function LastSets({ probability, impact }: Explanation['inputs']) {
   const areTogether = probability.set_at === impact.set_at && probability.set_by === impact.set_by;
   if (areTogether) return <LastSet axis="Probability and impact" {...impact} />;
@@ -76,13 +81,18 @@ function LastSets({ probability, impact }: Explanation['inputs']) {
   );
 }
 
-const LastSet = ({ axis, set_at, set_by }: { axis: string } & Explanation['inputs']['impact']) => (
+const LastSet = ({
+  axis,
+  set_at,
+  set_by,
+  set_by_type,
+}: { axis: string } & Explanation['inputs']['impact']) => (
   <>
     {axis} set {formatTime(set_at)}
     {set_by && (
       <>
         {' '}
-        by <bdi>{set_by}</bdi>
+        {set_by_type === 'key' ? 'via' : 'by'} <bdi>{set_by}</bdi>
       </>
     )}
   </>

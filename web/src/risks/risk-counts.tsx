@@ -5,7 +5,7 @@ import { Bars } from '../components/bars.tsx';
 import { Button } from '../components/button.tsx';
 import type { Filters } from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { formatNumber, pluralize } from '../format.ts';
+import { capitalize, formatNumber, pluralize } from '../format.ts';
 import { readSummary } from './queries.ts';
 
 const maxShown = 8;
@@ -42,7 +42,7 @@ function Counts({ filters: { sort, ...filters } }: { filters: Filters }) {
           <h2>Category</h2>
           <TopBars
             bars={by_category.flatMap(({ category, count }) =>
-              category === null ? [] : [{ label: category, count, href: hrefOf({ category }) }],
+              category === null ? [] : [{ label: capitalize(category), count, href: hrefOf({ category }) }],
             )}
             rest={pluralize(by_category_rest.groups, 'other category', 'other categories')}
             restCount={by_category_rest.count}

@@ -7,7 +7,7 @@ import { ItemLink, SourceLink } from '../components/item-link.tsx';
 import { Attributes } from '../fields/attributes.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { useInlineFacts } from '../fields/inline-field.tsx';
-import { humanize } from '../format.ts';
+import { capitalize, humanize } from '../format.ts';
 import { activityOf, ItemColumns } from '../layout/item-page.tsx';
 import { ItemTitle } from '../layout/item-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
@@ -91,7 +91,7 @@ function Details({ editor }: Props) {
         facts={[
           ['Level', <Level key="level" level={risk.level} kind={risk.kind} />],
           fact('kind'),
-          fact('category'),
+          fact('category', risk.category && capitalize(risk.category)),
           fact('strategy'),
           fact('owner_user_id', risk.owner_group_id ? null : (owner ?? <NoOwner key="owner" />)),
           fact('owner_group_id', risk.owner_group_id && owner),

@@ -73,8 +73,8 @@ export function RiskStatusCard({ editor }: { editor: Editor<RiskPatch, Risk> }) 
 
 const labels: Record<RiskStatus, string> = {
   open: 'Reopen',
-  mitigating: 'Mitigate',
-  monitoring: 'Monitor',
+  mitigating: 'Move to Mitigating',
+  monitoring: 'Move to Monitoring',
   accepted: 'Accept…',
   materialized: 'Mark as occurred…',
   closed: 'Close…',
@@ -129,7 +129,7 @@ const issueFields: FieldOf<MaterializeInput>[] = [
     kind: 'text',
     hint: "Becomes the issue's description. Leave blank to use the risk's.",
   },
-  { name: 'title', label: 'Issue title', kind: 'line', hint: "Leave blank to use the risk's title." },
+  { name: 'title', label: 'Issue title', kind: 'line', required: true },
   choiceField('severity', 'Severity', enumOptions(issueSeverityValues), {
     half: true,
     hint: "Leave blank to derive it from the risk's impact.",
@@ -155,7 +155,13 @@ function Materialize({ risk, onClose }: { risk: Risk; onClose: () => void }) {
   };
   return (
     <Dialog title={`Mark ${risk.key} as ${wordsOf(risk.kind).materialized.toLowerCase()}`} onClose={onClose}>
-      <Form fields={issueFields} action="Create issue" submit={createIssue} onClose={onClose}>
+      <Form
+        fields={issueFields}
+        initial={{ title: risk.title }}
+        action="Create issue"
+        submit={createIssue}
+        onClose={onClose}
+      >
         <p className="quiet">
           Creates a linked issue and removes the {wordsOf(risk.kind).noun} from the active register.
         </p>

@@ -21,6 +21,7 @@ export const transitionForms: Record<
         label: 'Until',
         kind: 'day',
         required: true,
+        missing: 'Choose an end date.',
         min: today(),
         max: daysFromToday(365),
         hint: 'Up to 365 days. Reopens automatically.',

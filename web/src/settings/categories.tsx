@@ -20,7 +20,7 @@ import { Loaded } from '../components/loading.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { toast } from '../components/toast.tsx';
 import { CreateDialog } from '../fields/create-dialog.tsx';
-import { formatNumber, pluralize } from '../format.ts';
+import { capitalize, formatNumber, pluralize } from '../format.ts';
 import { useCategories } from '../risks/queries.ts';
 import { useOrganization, usePatchOrganization } from './queries.ts';
 import './settings.css';
@@ -106,7 +106,7 @@ const columnsOf = (all: readonly UsedCategory[], canEdit: boolean): readonly Col
     cell: ({ name, listed }) => (
       <>
         <bdi className="cell-name" tabIndex={-1}>
-          {name}
+          {capitalize(name)}
         </bdi>
         {!listed && <span className="chip">Not in the list</span>}
       </>
@@ -155,7 +155,7 @@ const CountLink = ({ name, count, label, filters }: CountProps) =>
   ) : (
     <Link
       href={`/risks?category=${encodeURIComponent(name)}${filters}`}
-      aria-label={`${formatNumber(count)} ${label}: ${name}`}
+      aria-label={`${formatNumber(count)} ${label}: ${capitalize(name)}`}
     >
       {formatNumber(count)}
     </Link>
@@ -176,7 +176,7 @@ const actionsOf = (all: readonly UsedCategory[]): Column<UsedCategory> => {
           <DialogButton
             small
             plain
-            aria-label={`Edit ${category.name}`}
+            aria-label={`Edit ${capitalize(category.name)}`}
             dialog={(onClose) => <EditCategory category={category} onClose={onClose} />}
           >
             Edit
@@ -185,7 +185,7 @@ const actionsOf = (all: readonly UsedCategory[]): Column<UsedCategory> => {
             <DialogButton
               small
               plain
-              aria-label={`Merge ${category.name}`}
+              aria-label={`Merge ${capitalize(category.name)}`}
               dialog={(onClose) => <MergeCategory category={category} listed={listed} onClose={onClose} />}
             >
               Merge
@@ -195,7 +195,7 @@ const actionsOf = (all: readonly UsedCategory[]): Column<UsedCategory> => {
             small
             plain
             icon="trash"
-            aria-label={`Delete ${category.name}`}
+            aria-label={`Delete ${capitalize(category.name)}`}
             dialog={(onClose) => <DeleteCategory category={category} onClose={onClose} />}
           />
         </>
@@ -215,7 +215,7 @@ function MoveButton({ category, by, isLast }: MoveProps) {
       small
       plain
       icon={by < 0 ? 'up' : 'down'}
-      aria-label={`Move ${category.name} ${by < 0 ? 'up' : 'down'}`}
+      aria-label={`Move ${capitalize(category.name)} ${by < 0 ? 'up' : 'down'}`}
       isDisabled={isLast}
       act={() => write(api.PATCH('/v1/categories/{id}', { ...pathOf(category), body }))}
     />
@@ -226,10 +226,10 @@ function AddButton({ name }: { name: string }) {
   const write = useWrite();
   const add = async () => {
     await write(api.POST('/v1/categories', { body: { name } }));
-    toast(`Added ${name}`);
+    toast(`Added ${capitalize(name)}`);
   };
   return (
-    <ActionButton small aria-label={`Add ${name} to the list`} act={add}>
+    <ActionButton small aria-label={`Add ${capitalize(name)} to the list`} act={add}>
       Add to list
     </ActionButton>
   );
@@ -245,7 +245,7 @@ const NewCategory = ({ onClose }: { onClose: () => void }) => (
     action="Add category"
     fields={fields as FieldOf<CategoryInput>[]}
     create={(body) => api.POST('/v1/categories', { body })}
-    done={({ name }) => ({ message: `Added ${name}` })}
+    done={({ name }) => ({ message: `Added ${capitalize(name)}` })}
     onClose={onClose}
   />
 );
@@ -255,7 +255,7 @@ type Props = { category: Listed; onClose: () => void };
 function EditCategory({ category, onClose }: Props) {
   const write = useWrite();
   return (
-    <Dialog title={`Edit ${category.name}`} onClose={onClose}>
+    <Dialog title={`Edit ${capitalize(category.name)}`} onClose={onClose}>
       <Form<CategoryPatch, Listed>
         fields={fields as FieldOf<CategoryPatch>[]}
         initial={category}
@@ -264,7 +264,7 @@ function EditCategory({ category, onClose }: Props) {
           const saved = await write(
             api.PATCH('/v1/categories/{id}', { ...pathOf(category), body, ...ifMatch(base) }),
           );
-          toast(`Saved ${saved.name}`);
+          toast(`Saved ${capitalize(saved.name)}`);
         }}
         onClose={onClose}
       >
@@ -279,9 +279,9 @@ function EditCategory({ category, onClose }: Props) {
 function MergeCategory({ category, listed, onClose }: Props & { listed: readonly Listed[] }) {
   const write = useWrite();
   const others = listed.filter(({ id }) => id !== category.id);
-  const into = others.map(({ id, name }) => [id, name] as const);
+  const into = others.map(({ id, name }) => [id, capitalize(name)] as const);
   return (
-    <Dialog title={`Merge ${category.name}`} onClose={onClose}>
+    <Dialog title={`Merge ${capitalize(category.name)}`} onClose={onClose}>
       <Form<CategoryMergeInput>
         fields={[
           { name: 'into', label: 'Into', kind: 'choice', options: into, required: true },
@@ -292,7 +292,7 @@ function MergeCategory({ category, listed, onClose }: Props & { listed: readonly
           const result = await write(
             api.POST('/v1/categories/{id}/merge', { ...pathOf(category), body, ...ifMatch(category) }),
           );
-          toast(`Merged ${category.name} into ${result.category.name}`);
+          toast(`Merged ${capitalize(category.name)} into ${capitalize(result.category.name)}`);
         }}
         onClose={onClose}
       >
@@ -309,11 +309,17 @@ function DeleteCategory({ category, onClose }: Props) {
   const refresh = useRefresh();
   const remove = async () => {
     await dataOrThrow(api.DELETE('/v1/categories/{id}', { ...pathOf(category), ...ifMatch(category) }));
-    toast(`Deleted ${category.name}`);
+    toast(`Deleted ${capitalize(category.name)}`);
     await refresh();
   };
   return (
-    <Confirm title={`Delete ${category.name}?`} action="Delete" danger act={remove} onClose={onClose}>
+    <Confirm
+      title={`Delete ${capitalize(category.name)}?`}
+      action="Delete"
+      danger
+      act={remove}
+      onClose={onClose}
+    >
       {category.risks === 0 ? (
         <p>No risks have this category.</p>
       ) : (

@@ -254,7 +254,7 @@ function Limits({ draft, onChange }: PartProps) {
   return (
     <div className="fields">
       <div className="field half">
-        <label htmlFor={`${id}-appetite`}>Appetite of new projects</label>
+        <label htmlFor={`${id}-appetite`}>Risk appetite (score) of new projects</label>
         <input
           id={`${id}-appetite`}
           type="number"

@@ -39,7 +39,7 @@ export function Preview({ from, change, isBusy, onMap, onApply, onCancel }: Prop
             `${formatNumber(changes.above_appetite.before)} → ${formatNumber(changes.above_appetite.after)}`,
           ],
           [
-            'Appetites',
+            'Risk appetites',
             changes.appetites
               .map(
                 ({ before, after, projects }) => `${before} → ${after} (${pluralize(projects, 'project')})`,

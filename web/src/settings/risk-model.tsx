@@ -5,7 +5,7 @@ import type { RatingsMap, RiskModel, RiskModelChange, RiskModelInput } from '../
 import { useRefresh } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import { useAction } from '../components/action-button.tsx';
-import { Actor } from '../components/actor.tsx';
+import { ByActor } from '../components/actor.tsx';
 import { Button } from '../components/button.tsx';
 import { Card } from '../components/card.tsx';
 import { Loaded } from '../components/loading.tsx';
@@ -98,7 +98,7 @@ function Versions({ current, onRestore }: VersionsProps) {
                   <span className="quiet">
                     {changed_at && changed_by ? (
                       <>
-                        {formatTime(changed_at)} by <Actor actor={changed_by} />
+                        {formatTime(changed_at)} <ByActor actor={changed_by} />
                       </>
                     ) : (
                       'the model of the first start'

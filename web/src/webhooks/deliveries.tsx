@@ -168,7 +168,7 @@ export function DeliveryDialog({ webhook, delivery, onClose }: DeliveryProps & {
         />
         {delivery.response_excerpt && (
           <>
-            <h3>Start of the response</h3>
+            <h3>Response body</h3>
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it */}
             <pre className="excerpt" tabIndex={0} dir="auto">
               {delivery.response_excerpt}

@@ -6,6 +6,8 @@ import { Day, Line, OrNull, Rating, Strict, Time } from '../../../core/schemas.t
 import { count } from '../../../lists/list.ts';
 import { levelOf, type Model, readRiskModel } from '../../../store/risk-model.ts';
 import type { Tables } from '../../../store/tables.ts';
+import { actorOf } from '../../../store/writes/change.ts';
+import { Actor } from '../../history/schema.ts';
 import { issueTransitions } from '../../issues/transitions.ts';
 import { levels, type RiskModel } from '../../risk-model/schema.ts';
 import { registerRows } from '../register.ts';
@@ -33,7 +35,12 @@ export const Evaluation = Strict(
 );
 export type Evaluation = Static<typeof Evaluation>;
 
-const Input = Strict({ value: OrNull(Rating()), set_at: Time(), set_by: OrNull(Line()) });
+const Input = Strict({
+  value: OrNull(Rating()),
+  set_at: Time(),
+  set_by: OrNull(Line()),
+  set_by_type: OrNull(Actor.properties.type),
+});
 
 export const Explanation = Strict(
   {
@@ -210,10 +217,13 @@ const rankInWords = (before: number, of: number) =>
 async function lastSet(db: Kysely<Tables>, risk: Risk, field: string) {
   const entry = await db
     .selectFrom('history')
-    .select(['at', 'key_name'])
+    .select(['at', 'key_name', 'key_id', 'actor_user_id'])
     .where('subject_id', '=', risk.id)
     .where('field', 'in', [field, 'created'])
     .orderBy('id', 'desc')
     .executeTakeFirst();
-  return { set_at: entry?.at ?? risk.created_at, set_by: entry?.key_name ?? null };
+  const set_at = entry?.at ?? risk.created_at;
+  if (!entry) return { set_at, set_by: null, set_by_type: null };
+  const change = { user_id: entry.actor_user_id, key_id: entry.key_id, name: entry.key_name };
+  return { set_at, set_by: entry.key_name, set_by_type: actorOf(change).type };
 }
