@@ -35,7 +35,7 @@ const checkbox = (page: Page, { key }: Item | { key: string }) =>
   page.getByRole('checkbox', { name: `Select ${key}`, exact: true });
 
 const answer = async (page: Page, dialog: string, action: string) => {
-  await page.getByRole('dialog', { name: dialog }).getByRole('button', { name: action }).click();
+  await page.getByRole('dialog', { name: dialog }).getByRole('button', { name: action, exact: true }).click();
   await page.getByRole('dialog', { name: dialog }).waitFor({ state: 'detached' });
 };
 

@@ -104,9 +104,8 @@ export const projectColumns: readonly Column<Project>[] = [
   },
   {
     name: 'appetite',
-    header: 'Risk appetite',
-    label: 'Risk appetite (score)',
-    width: 7.5,
+    header: 'Risk appetite (score)',
+    width: 10,
     isOptional: true,
     end: true,
     cell: ({ appetite }) => appetite,

@@ -25,7 +25,7 @@ export const riskColumns = ({
     name: 'rank',
     header: isFiltered ? 'Rank in filter' : 'Rank',
     label: 'Rank',
-    width: isFiltered ? 5 : 3.2,
+    width: isFiltered ? 6.4 : 3.2,
     end: true,
     sorts: [''],
     cell: ({ rank }) => rank && formatNumber(rank),
@@ -33,7 +33,7 @@ export const riskColumns = ({
   {
     name: 'movement',
     header: `Change, ${comparisonPeriod()}`,
-    width: 5.2,
+    width: 7.2,
     from: 'laptop',
     isHidden: !hasMovement,
     cell: (risk) => <Movement risk={risk} since={comparisonDay()} />,
