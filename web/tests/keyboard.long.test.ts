@@ -93,6 +93,68 @@ test('arrow keys move through a filtered list, and Enter opens a row', async (t)
   await page.getByRole('heading', { level: 1, name: data[1].title }).waitFor();
 });
 
+test('Back focuses the row that was opened, and J and K on the page follow the list across its pages', async (t) => {
+  const list = '/risks?status=all&sort=title';
+  const { data, page: paging } = await console.get(`/v1${list}&limit=103&count=true`);
+  const page = await console.open(t, list);
+  const heading = (index: number) =>
+    page.getByRole('heading', { level: 1, name: data[index].title, exact: true }).waitFor();
+  const position = (index: number) =>
+    page.getByText(`${index + 1} of ${paging.total}`, { exact: true }).waitFor();
+  await page.keyboard.press('j');
+  for (let row = 1; row < 99; row++) await page.keyboard.press('j');
+  await hasFocus(page, data[98].title);
+  await page.keyboard.press('Enter');
+  await heading(98);
+  await position(98);
+  // The list is read a hundred rows at a time.
+  for (const index of [99, 100, 101]) {
+    await page.keyboard.press('Shift+J');
+    await heading(index);
+    await position(index);
+  }
+  await page.getByRole('button', { name: 'Previous', exact: true }).press('Enter');
+  await heading(100);
+  await hasFocus(page, 'Previous');
+  await page.goBack();
+  await hasFocus(page, data[100].title);
+  await page.locator('.row-link:focus').evaluate((link) => {
+    const { top, bottom } = link.getBoundingClientRect();
+    if (top < 40 || bottom > innerHeight) throw new Error('the row is out of view');
+  });
+  await page.keyboard.press('j');
+  await hasFocus(page, data[101].title);
+  await page.keyboard.press('k');
+  await page.keyboard.press('k');
+  await hasFocus(page, data[99].title);
+
+  // Opened in another way, an item has no list.
+  await visit(page, `/risks/${data[99].key}`);
+  assert.equal(await page.getByRole('navigation', { name: 'List' }).count(), 0);
+});
+
+test('the page of an item that has left its list leads to the rows around it, and Back to the next one', async (t) => {
+  for (const name of ['One', 'Two', 'Three'])
+    await console.post('/v1/projects/APOLLO/issues', { title: `${name} of 4713`, severity: 'low' });
+  const page = await console.open(t, '/projects/APOLLO?tab=issues&q=4713&sort=-title');
+  await page.getByRole('link', { name: 'Three of 4713' }).press('Enter');
+  await page.getByText('2 of 3', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Resolve…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Resolve', exact: true }).click();
+  await page.getByText('No longer in this list').waitFor();
+  await page.keyboard.press('Shift+J');
+  await page.getByRole('heading', { level: 1, name: 'One of 4713' }).waitFor();
+  await page.getByText('2 of 2', { exact: true }).waitFor();
+  await page.keyboard.press('Shift+K');
+  await page.getByRole('heading', { level: 1, name: 'Two of 4713' }).waitFor();
+  await page.reload();
+  await page.getByText('1 of 2', { exact: true }).waitFor();
+  await page.keyboard.press('Shift+J');
+  await page.getByRole('heading', { level: 1, name: 'One of 4713' }).waitFor();
+  await page.goBack();
+  await hasFocus(page, 'One of 4713');
+});
+
 test('an issue is assigned and resolved', async (t) => {
   const { key } = await console.post('/v1/projects/APOLLO/issues', { title: 'Keyed 4712' });
   const page = await console.open(t, '/issues?q=4712');

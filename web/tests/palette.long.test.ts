@@ -118,6 +118,46 @@ test('the palette runs the actions of an item', async (t) => {
   await page.getByRole('dialog', { name: `Edit ${key}` }).waitFor();
 });
 
+test('Ctrl+K opens the palette from a field and from its edit button, and one Escape closes it', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Edited from 5532' });
+  const page = await console.open(t, `/risks/${key}`);
+  const palette = page.getByRole('dialog', { name: 'Go to' });
+  await page.getByRole('button', { name: 'Edit Category' }).focus();
+  await type(page, 'ris');
+  await palette.getByRole('menuitem').first().waitFor();
+  await page.keyboard.press('Escape');
+  await palette.waitFor({ state: 'detached' });
+  await page.waitForFunction(() => document.activeElement?.ariaLabel === 'Edit Category');
+  await page.keyboard.press('e');
+  await page.getByRole('combobox', { name: 'Category' }).fill('Supply');
+  await page.keyboard.press('Control+k');
+  await palette.waitFor();
+  await page.keyboard.press('Escape');
+  await palette.waitFor({ state: 'detached' });
+  assert.equal(await page.getByRole('combobox', { name: 'Category' }).inputValue(), 'Supply');
+  await page.getByRole('button', { name: 'Edit Owner' }).focus();
+  await visit(page, '/risks');
+  await page.getByRole('searchbox', { name: 'Search by title or key' }).focus();
+  await page.keyboard.press('Control+k');
+  await palette.waitFor();
+});
+
+test('the palette assigns an item and filters lists', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Assigned from 5533' });
+  const page = await console.open(t, `/risks/${key}`);
+  await run(page, 'Assign');
+  await page.getByRole('combobox', { name: 'Owner', exact: true }).waitFor();
+  await page.keyboard.press('Escape');
+  await run(page, 'no owner');
+  await page.waitForURL('**/risks?unowned=true');
+  await waitUntilLoaded(page);
+  await run(page, 'Overdue risks');
+  await page.waitForURL('**/risks?unowned=true&check=due_overdue');
+  await waitUntilLoaded(page);
+  await run(page, 'Overdue tasks');
+  await page.waitForURL('**/tasks?overdue=true');
+});
+
 test('the palette offers only commands that the key has the scopes for, and none in the middle of a word', async (t) => {
   const page = await console.open(t, '/', { scopes: ['projects.read', 'personnel.read'] });
   await page.keyboard.press('Control+k');

@@ -47,6 +47,7 @@ export type Rows<Row> = Pick<
   | 'isPending'
   | 'isPlaceholderData'
   | 'hasNextPage'
+  | 'isFetching'
   | 'isFetchingNextPage'
   | 'fetchNextPage'
 > & {

@@ -1,8 +1,10 @@
+import { useContext } from 'react';
 import { Link } from 'wouter';
 import type { Issue, Project, RankedRisk, Risk } from '../api/openapi.ts';
 import { dayOf, formatDay, formatNumber, humanize } from '../format.ts';
 import { kindClass, type RiskKind, riskStatusLabel } from '../risks/kinds.ts';
 import { isActiveRisk, levelColors, levelLabel, useRiskModel } from '../risks/model.ts';
+import { leaveList, SourceContext } from '../walk/source.ts';
 import { describeHealth } from './health-reasons.tsx';
 
 /** The color shows the level; the tooltip names it, so that color is not the only signal. */
@@ -122,10 +124,17 @@ export const TitleCell = ({
   project_name?: string;
 }) => {
   const key = href.slice(href.lastIndexOf('/') + 1);
+  const list = useContext(SourceContext);
+  const row = list?.rows.get(key);
   return (
     <>
       <span className="key inline-key">{key}</span>
-      <Link className="row-link" href={href} title={title}>
+      <Link
+        className="row-link"
+        href={href}
+        title={title}
+        {...(row && { state: { source: list?.source, index: row.index }, onClick: () => leaveList(row) })}
+      >
         <bdi>{title}</bdi>
       </Link>
       <span className="secondary-line key-line">

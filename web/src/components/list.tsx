@@ -4,7 +4,7 @@ import type { Selection } from '../bulk/use-selection.ts';
 import { ErrorNotice } from './error-notice.tsx';
 import { Loading } from './loading.tsx';
 import type { Sort } from './sort-button.tsx';
-import { type Column, Table } from './table.tsx';
+import { type Column, Table, type TableProps } from './table.tsx';
 
 type Props<Row> = {
   label: string;
@@ -14,6 +14,7 @@ type Props<Row> = {
   sort?: Sort;
   minWidth?: number | undefined;
   selection?: Selection<Row> | undefined;
+  focus?: TableProps<Row>['focus'];
   /** The count, shown above the rows. */
   summary?: ReactNode;
   /** Beside the count: the menu of columns. */
@@ -31,6 +32,7 @@ export const List = <Row,>({
   sort,
   minWidth,
   selection,
+  focus,
   summary,
   menu,
   empty,
@@ -53,6 +55,7 @@ export const List = <Row,>({
           sort={sort}
           minWidth={minWidth}
           selection={list.isPlaceholderData ? undefined : selection}
+          focus={focus}
           onVisible={list.showRows}
           loadMore={list.hasNextPage && !list.isFetchingNextPage ? list.fetchNextPage : undefined}
         />

@@ -32,7 +32,7 @@ export type Column<Row> = SortableColumn & {
   from?: 'tablet' | 'laptop' | 'desktop' | 'large' | 'wide';
 };
 
-type Props<Row> = {
+export type TableProps<Row> = {
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
@@ -44,6 +44,8 @@ type Props<Row> = {
   minWidth?: number | undefined;
   /** Adds a column of checkboxes. */
   selection?: Selection<Row> | undefined;
+  /** The row that gets the focus when it is there. */
+  focus?: { index: number; onFocused: () => void } | undefined;
   /** Called with the indexes of the first and the last row in the DOM. */
   onVisible?: ((first: number, last: number) => void) | undefined;
   loadMore?: (() => void) | undefined;
@@ -63,9 +65,10 @@ export function Table<Row>({
   sort,
   minWidth,
   selection,
+  focus,
   onVisible,
   loadMore,
-}: Props<Row>) {
+}: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => setOffset(body.current?.offsetTop ?? 0), []);
@@ -85,6 +88,15 @@ export function Table<Row>({
   useEffect(() => {
     if (loadMore && last >= rows.length - 20) loadMore();
   }, [loadMore, last, rows.length]);
+
+  useEffect(() => {
+    if (!focus) return;
+    const link = body.current?.querySelector<HTMLElement>(`tr[aria-rowindex="${focus.index + 2}"] .row-link`);
+    if (!link) return virtualizer.scrollToIndex(focus.index, { align: 'center' });
+    link.focus({ preventScroll: true });
+    link.scrollIntoView({ block: 'center' });
+    focus.onFocused();
+  });
 
   const first = items[0]?.index ?? 0;
   useEffect(() => onVisible?.(first, last), [onVisible, first, last]);

@@ -10,6 +10,7 @@ import { rememberFocus, restoreFocus } from '../components/focus.ts';
 import { Icon } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { isApple } from '../components/use-shortcut.ts';
+import { entryOf } from '../walk/source.ts';
 import { useDestinations, useIsAvailable } from './navigation.ts';
 import { ShortcutList, useShortcuts } from './shortcuts.tsx';
 import { signOutOrReport } from './sign-out.ts';
@@ -32,9 +33,12 @@ export function Frame({ children }: { children: ReactNode }) {
     if (previousPath.current === path) return;
     previousPath.current = path;
     setOpen(null);
+    // A list that was left through a row focuses the row again.
+    if (entryOf(history.state).opened) return;
     scrollTo(0, 0);
     // The link that was followed is gone.
-    document.getElementById('main')?.focus({ preventScroll: true });
+    const main = document.getElementById('main');
+    if (!main?.contains(document.activeElement)) main?.focus({ preventScroll: true });
   }, [path]);
   return (
     <div className="frame">
@@ -221,7 +225,8 @@ function usePaletteKey(act: () => void): void {
       event.preventDefault();
       if (!document.querySelector('.overlay, .sign-in')) act();
     };
-    addEventListener('keydown', listen);
-    return () => removeEventListener('keydown', listen);
+    // While the event travels down: buttons and inputs keep the keys that they are pressed with to themselves.
+    addEventListener('keydown', listen, { capture: true });
+    return () => removeEventListener('keydown', listen, { capture: true });
   });
 }

@@ -1,11 +1,13 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import type { ItemList } from '../api/items.ts';
 import type { Issue, Risk, Task } from '../api/openapi.ts';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { EditButton } from '../fields/edit-dialog.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { humanize } from '../format.ts';
 import { useIsArchived } from '../projects/queries.ts';
+import { ItemWalk } from '../walk/item-walk.tsx';
 import { EditableTitle } from './editable-title.tsx';
 
 type Props<Input, Item> = {
@@ -33,6 +35,7 @@ export function ItemTitle<Input extends { title?: string }, Item extends Risk | 
         name="title"
         title={item.title}
         summary={summary}
+        walk={<ItemWalk list={list.slice(1) as ItemList} item={item} />}
         breadcrumbs={
           <>
             <Link href={list}>{humanize(list.slice(1))}</Link> /{' '}

@@ -12,6 +12,8 @@ import { List } from '../components/list.tsx';
 import type { Sort } from '../components/sort-button.tsx';
 import { humanize, pluralize } from '../format.ts';
 import { ViewsMenu } from '../views/views-menu.tsx';
+import { SourceContext } from '../walk/source.ts';
+import { useOpenedRow } from '../walk/use-opened-row.ts';
 import { Title } from './title.tsx';
 
 type TableProps<Row> = {
@@ -46,8 +48,11 @@ export function ItemsTable<Row extends BulkItem>(props: TableProps<Row>) {
     empty,
   } = props;
   const bulk = useBulk(list, rows, filters, { isReadOnly });
+  const source = { list, filters };
+  const focus = useOpenedRow(source, rows);
+  const positions = new Map(rows.rows.map(({ id, key }, index) => [key, { id, index }]));
   return (
-    <>
+    <SourceContext value={{ source, rows: positions }}>
       {bulk.bar}
       <List
         label={humanize(list)}
@@ -58,6 +63,7 @@ export function ItemsTable<Row extends BulkItem>(props: TableProps<Row>) {
         rowKey={({ id }) => id}
         sort={sort}
         selection={bulk.selection}
+        focus={focus}
         summary={
           rows.total !== null && (
             <>
@@ -80,7 +86,7 @@ export function ItemsTable<Row extends BulkItem>(props: TableProps<Row>) {
           )
         }
       />
-    </>
+    </SourceContext>
   );
 }
 

@@ -2,6 +2,7 @@ import { basePath } from '../api/client.ts';
 import { matchesText, startsWord } from '../format.ts';
 import { type AnyView, isShared } from '../views/shared.ts';
 import { type Command, createCommands, type Destination } from './navigation.ts';
+import type { FilterCommand } from './palette-filters.ts';
 import type { Result, Section } from './palette-search.ts';
 import { signOutOrReport } from './sign-out.ts';
 import { setTheme } from './theme.ts';
@@ -35,6 +36,8 @@ type Options = {
   views: readonly AnyView[];
   /** The buttons of the page behind the palette. */
   pageActions: readonly Result[];
+  /** Lists with a filter. */
+  filters: readonly FilterCommand[];
   openShortcuts: () => void;
 };
 
@@ -54,6 +57,7 @@ export function localSections(text: string, options: Options): Section[] {
   ];
   const pages = destinations.filter(isAvailable);
   const views = text === '' ? [] : options.views;
+  const filters = options.filters.filter(isAvailable);
   return [
     {
       id: 'pages',
@@ -62,6 +66,7 @@ export function localSections(text: string, options: Options): Section[] {
       results: pages.filter(({ name }) => matchesText(text, name)),
     },
     { id: 'page', name: 'On this page', icon: 'right', results: matching(text, pageActions) },
+    { id: 'filters', name: 'Filters', icon: 'filter', results: matching(text, filters) },
     createSection(text, isAvailable),
     { id: 'commands', name: 'Commands', icon: 'right', results: matching(text, commands) },
     {
@@ -85,23 +90,11 @@ export function localSections(text: string, options: Options): Section[] {
 
 /** A command matches only from the start of a word, so that few letters of a title don't run one. */
 const matching = (text: string, results: readonly Result[]) =>
-  results.filter(({ name }) => startsWord(text, name));
+  results.filter(({ name, isOnSearch }) => startsWord(text, name) && !(isOnSearch && text === ''));
 
 /** A list first loads the rows that it has not shown yet. */
 function printPage(): void {
   const button = document.querySelector<HTMLElement>('#main .print-button');
   if (button) button.click();
   else print();
-}
-
-/** The buttons at the top of an item's page and those that change its status. */
-export function findPageActions(): Result[] {
-  const buttons = document.querySelectorAll<HTMLButtonElement>(
-    '#main .title .actions button:enabled, #main [aria-labelledby="status"] .button-row button:enabled',
-  );
-  return [...buttons].map((button, index) => ({
-    path: `action-${index}`,
-    name: button.ariaLabel ?? button.textContent,
-    act: () => button.click(),
-  }));
 }

@@ -13,6 +13,8 @@ export type Result = {
   /** Of a project, a risk, an issue or a task. */
   key?: string;
   note?: string | null;
+  /** Offered only for a text that it matches. */
+  isOnSearch?: boolean;
   icon?: IconName;
 };
 export type Section = { id: string; name: string; icon: IconName; results: readonly Result[] };

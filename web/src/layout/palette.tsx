@@ -13,12 +13,14 @@ import {
   ModalOverlay,
   SearchField,
 } from 'react-aria-components';
-import { useLocation } from 'wouter';
+import { useLocation, useSearch } from 'wouter';
 import { useMe } from '../api/session.ts';
 import { Icon } from '../components/icon.tsx';
 import { useAllViews } from '../views/shared.ts';
 import { useDestinations, useIsAvailable } from './navigation.ts';
-import { createSection, findPageActions, localSections } from './palette-commands.ts';
+import { findPageActions } from './palette-actions.ts';
+import { createSection, localSections } from './palette-commands.ts';
+import { filterCommands } from './palette-filters.ts';
 import { type Result, rankSections } from './palette-search.ts';
 import { usePaletteSearch } from './use-palette-search.ts';
 
@@ -33,12 +35,13 @@ type Props = {
 export function Palette({ canOnlyCreate, openShortcuts, onClose }: Props) {
   const [text, setText] = useState('');
   const [path, navigate] = useLocation();
+  const search = useSearch();
   const isAvailable = useIsAvailable();
   const isPerson = useMe().type === 'person';
   const destinations = useDestinations();
   const views = useAllViews();
-  // Lists have their actions among the commands.
-  const [pageActions] = useState(() => (/^\/\w+\//.test(path) ? findPageActions() : []));
+  // Before the palette takes the focus from the row or the field that has it.
+  const [pageActions] = useState(() => findPageActions(path));
   const typed = text.trim();
   const { sections: found, isSearching, isWaitingForItem, failure } = usePaletteSearch(typed, !canOnlyCreate);
   const findLocal = () => {
@@ -50,6 +53,7 @@ export function Palette({ canOnlyCreate, openShortcuts, onClose }: Props) {
       destinations,
       views,
       pageActions,
+      filters: filterCommands(path, search, isPerson),
       openShortcuts,
     });
   };
@@ -67,6 +71,7 @@ export function Palette({ canOnlyCreate, openShortcuts, onClose }: Props) {
     if (result?.act) setTimeout(result.act);
     else if (result) navigate(result.path);
   };
+  useEscape(onClose);
   const title = canOnlyCreate ? 'Create' : 'Go to';
   return (
     <ModalOverlay className="overlay" isOpen isDismissable onOpenChange={(open) => open || onClose()}>
@@ -122,6 +127,20 @@ export function Palette({ canOnlyCreate, openShortcuts, onClose }: Props) {
       </Modal>
     </ModalOverlay>
   );
+}
+
+/** Otherwise the first Escape would only empty the input. */
+function useEscape(act: () => void): void {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || event.isComposing) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      act();
+    };
+    addEventListener('keydown', listen, { capture: true });
+    return () => removeEventListener('keydown', listen, { capture: true });
+  });
 }
 
 const idOf = ({ id, path }: Result) => id ?? path;

@@ -8,6 +8,8 @@ const shortcuts: [keys: string[], action: string][] = [
   [['j'], 'Next row'],
   [['k'], 'Previous row'],
   [['Enter'], 'Open the row'],
+  [['Shift', 'J'], 'Next item of the list that the page was opened from'],
+  [['Shift', 'K'], 'Previous item of that list'],
   [['x'], 'Select the row'],
   [['Shift', '↓'], 'Select more rows'],
   [['a'], 'Assign the selected rows, the focused row or the item on the page'],

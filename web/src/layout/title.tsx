@@ -4,6 +4,8 @@ import { formatDay, today } from '../format.ts';
 export type TitleProps = {
   title: string;
   breadcrumbs?: ReactNode;
+  /** Follows the breadcrumbs. */
+  walk?: ReactNode;
   summary?: ReactNode;
   children?: ReactNode;
 };
@@ -24,6 +26,7 @@ export function TitleFrame({
   title,
   heading,
   breadcrumbs,
+  walk,
   summary,
   children,
 }: TitleProps & { heading: ReactNode }) {
@@ -33,7 +36,12 @@ export function TitleFrame({
   return (
     <header className="title">
       <div>
-        {breadcrumbs && <p className="breadcrumbs">{breadcrumbs}</p>}
+        {breadcrumbs && (
+          <div className="breadcrumbs">
+            <p>{breadcrumbs}</p>
+            {walk}
+          </div>
+        )}
         {heading}
         {breadcrumbs && <p className="print-only">Printed {formatDay(today())}</p>}
         {summary && <div className="title-summary">{summary}</div>}
