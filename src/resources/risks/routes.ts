@@ -48,10 +48,10 @@ import {
   riskFilters,
 } from './schema.ts';
 import {
+  canSubtract,
   countableRisks,
   getRiskHeatmap,
   isKept,
-  leavesOutFew,
   RiskHeatmap,
   RiskSummary,
   summarizeRisks,
@@ -103,7 +103,7 @@ export function riskRoutes(app: App): void {
     async (request, reply) => {
       const { top = 20, ...shown } = request.query;
       const { register } = await parseRegister(request, shown);
-      const usesCounts = isKept(register) || (leavesOutFew(register) && counts.has(request.moment));
+      const usesCounts = isKept(register) || (canSubtract(register) && counts.has(request.moment));
       const open = usesCounts ? () => counts.open(request.database) : undefined;
       return sendSummary(request, reply, { reads: riskTables, filters: shown, open }, (snapshot) =>
         summarizeRisks(snapshot, register, top, shown),

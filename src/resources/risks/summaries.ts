@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Static, Type } from 'typebox';
 import type { Moment } from '../../core/clock.ts';
 import { Count, Id, Line, OneOf, OrNull, Rating, Strict } from '../../core/schemas.ts';
-import { jsonItems } from '../../database/sql/functions.ts';
+import { inJsonArray, jsonItems } from '../../database/sql/functions.ts';
 import { isInactive } from '../../lists/filters.ts';
 import { type Model, readRiskModel, readRiskModelBefore } from '../../store/risk-model.ts';
 import type { Tables } from '../../store/tables.ts';
@@ -27,7 +27,6 @@ import {
   isDefault,
   momentOfRegister,
   type Register,
-  type RiskFilters,
   registerRows,
   riskConditions,
 } from './register.ts';
@@ -162,23 +161,12 @@ export function isKept({ filters, as_of }: Register): boolean {
   return as_of === undefined && String(status) === 'active' && Object.keys(others).length === 0;
 }
 
-/**
- * Whether a summary needs little more than the kept counts: those of active risks without some that filters leave out, which
- * usually are few.
- */
-export function leavesOutFew({ filters, as_of }: Register): boolean {
-  const { project, project_status, archived, status, ...others } = filters;
-  const usual: RiskFilters = {
-    kind: ['threat'],
-    assessed: true,
-    unowned: false,
-    review_overdue: false,
-    above_appetite: false,
-  };
-  const isUsual = ([name, value]: [string, unknown]) =>
-    String(usual[name as keyof RiskFilters]) === String(value);
-  return as_of === undefined && String(status) === 'active' && Object.entries(others).every(isUsual);
-}
+/** Whether a summary may be the kept counts without those of active risks that other filters leave out. */
+export const canSubtract = ({ filters, as_of }: Register): boolean =>
+  as_of === undefined &&
+  String(filters.status) === 'active' &&
+  !isNarrow(filters) &&
+  !ignoresStatusIndex(filters);
 
 async function sumKept(
   snapshot: SummarySnapshot,
@@ -193,19 +181,31 @@ async function sumKept(
     ...(archived && { archived }),
   };
   const conditions = countedConditions(moment);
-  const tallyLeftOut = () => {
-    const all = { ...ofProjects, ...(status && { status }) };
-    const isLeftOut = sql<boolean>`${riskConditions({ moment, filters: others })} is not true`;
-    const rows = scannedRows(snapshot.db, { moment, filters: all }).where(isLeftOut);
-    return tallyMatching(snapshot.db, {
-      countable: countableRisks,
-      conditions: Object.values(countedConditions(moment, sql.ref('projects.appetite'))),
-      parts: [rows],
-      projects: all,
-    });
+  const all = { ...ofProjects, ...(status && { status }) };
+  const isLeftOut = sql<boolean>`${riskConditions({ moment, filters: others })} is not true`;
+  const rows = scannedRows(snapshot.db, { moment, filters: all });
+  const leftOut = {
+    async areFew(sample: readonly string[]) {
+      const { read, left_out } = await rows
+        .select([
+          sql<number>`count(*)`.as('read'),
+          sql<number>`count(case when ${isLeftOut} then 1 end)`.as('left_out'),
+        ])
+        .where(inJsonArray(sql.ref('projects.id'), sample))
+        .$castTo<{ read: number; left_out: number }>()
+        .executeTakeFirstOrThrow();
+      return left_out < read / 2;
+    },
+    tally: () =>
+      tallyMatching(snapshot.db, {
+        countable: countableRisks,
+        conditions: Object.values(countedConditions(moment, sql.ref('projects.appetite'))),
+        parts: [rows.where(isLeftOut)],
+        projects: all,
+      }),
   };
   const hasOthers = Object.keys(others).length > 0;
-  const sums = await sumCounts(snapshot, moment, ofProjects, top, hasOthers ? tallyLeftOut : undefined);
+  const sums = await sumCounts(snapshot, moment, ofProjects, top, hasOthers ? leftOut : undefined);
   return sums && namedCounts(sums, Object.keys(conditions));
 }
 

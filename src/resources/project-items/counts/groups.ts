@@ -45,12 +45,37 @@ export async function sumCounts(
   moment: Moment,
   filters: AcrossProjects,
   top: number,
-  tallyLeftOut?: () => Promise<Tallies>,
+  leftOut?: LeftOut,
 ): Promise<SummedCounts | undefined> {
   if (!counts) return undefined;
   const ids = await findProjects(db, filters);
   const kept = await counts(moment, ids);
-  return kept && sumProjects(kept, ids, top, await tallyLeftOut?.());
+  if (!kept || (leftOut && !(await leftOut.areFew(sampleOf(kept, ids))))) return undefined;
+  return sumProjects(kept, ids, top, await leftOut?.tally());
+}
+
+/** The items that other filters leave out: their counts are subtracted. */
+type LeftOut = {
+  /** Whether fewer items are left out than match, judged by the items of some projects. */
+  areFew(sample: readonly string[]): Promise<boolean>;
+  tally(): Promise<Tallies>;
+};
+
+const sampledProjects = 16;
+const maxSampledItems = 5_000;
+
+/** Some projects from all parts of the list. */
+function sampleOf({ projects }: Counts, ids: readonly string[]): string[] {
+  const sample: string[] = [];
+  let items = 0;
+  for (let i = 0; i < ids.length; i += Math.ceil(ids.length / sampledProjects)) {
+    const id = ids[i] as string;
+    const [count = 0] = projects.get(id)?.numbers ?? [];
+    if (items + count > maxSampledItems) continue;
+    sample.push(id);
+    items += count;
+  }
+  return sample;
 }
 
 async function sumProjects(
