@@ -17,10 +17,10 @@ onBothEngines('keys limited to projects', (start) => {
     const { service } = dataset;
     const questions = questionsTo(dataset);
     assert.ok(questions.length > 300, String(questions.length));
-    const ask = async () => {
+    const ask = async (asked = questions) => {
       const responses = new Map<string, unknown>();
       await runConcurrently(
-        questions,
+        asked,
         async (question) => responses.set(question, await responsesTo(service, dataset.limited, question)),
         4,
       );
@@ -45,9 +45,9 @@ onBothEngines('keys limited to projects', (start) => {
     await service.database.write((db) =>
       db.updateTable('projects').set({ tasks_created: 20_000 }).where('key', '=', 'SEEN').execute(),
     );
-    const amongMany = await ask();
-    for (const question of questions)
-      assert.deepEqual(amongMany.get(question), alone.get(question), question);
+    const lists = questions.filter((question) => /^\/v1\/(risks|issues|tasks|events)(\?| |$)/.test(question));
+    for (const [question, responses] of await ask(lists))
+      assert.deepEqual(responses, alone.get(question), question);
 
     const streamed = await readStream(dataset);
     assert.ok(streamed.includes(dataset.risk));
@@ -417,7 +417,7 @@ function questionsTo(dataset: Dataset): string[] {
     const path = withOwnIds(route, dataset).replace('{project_id}', 'SEEN');
     questions.push(path, path.replace('/SEEN', `/${dataset.seen}`), path.replace('/SEEN', '/OLD'));
     // A few points are enough.
-    const also = route.endsWith('/trend') ? '&interval=week&from=2026-09-20' : '';
+    const also = route.endsWith('/trend') ? '&interval=week&from=2026-10-30' : '';
     for (const parameter of parameters.filter((parameter) => parameter.in === 'query')) {
       for (const value of samplesOf(parameter, dataset))
         questions.push(`${path}?${parameter.name}=${value}${also}`);
