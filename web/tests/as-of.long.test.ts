@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { startConsole, test, waitUntilLoaded } from './console.ts';
 import { press, tabTo } from './focus.ts';
-import { daysAgo } from './page.ts';
+import { daysAgo, openHeatMap } from './page.ts';
 
 const console = startConsole();
 
@@ -30,6 +30,7 @@ test('the risks are shown as of an earlier day, which is in the URL, and nothing
   await page.getByRole('columnheader', { name: 'Rank', exact: true }).waitFor();
   assert.equal(await page.getByRole('columnheader', { name: 'Change, 30 days' }).count(), 0);
   const cells = (await console.get(`/v1/risks/heatmap?kind=threat&as_of=${day}`)).data;
+  await openHeatMap(page);
   for (const { probability, impact, count } of cells.slice(0, 5)) {
     const name = `Probability ${probability}, impact ${impact}: ${count} risk`;
     await page.getByRole('link', { name }).waitFor();

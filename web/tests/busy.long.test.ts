@@ -112,7 +112,6 @@ test('the form of a new risk opens before its scales are loaded, and offers to l
   await page.route('**/v1/risk-model', (route) =>
     isDown ? route.fulfill({ status: 500, json: { detail: 'Out of order.' } }) : route.continue(),
   );
-  await page.route('**/v1/risks/heatmap*', (route) => route.abort());
   await page.getByRole('link', { name: 'Risks', exact: true }).click();
   await page.getByRole('button', { name: 'Create risk' }).click();
   const dialog = page.getByRole('dialog', { name: 'Create risk' });

@@ -4,7 +4,7 @@ import { readXlsx } from '../../src/formats/xlsx.ts';
 import { issueTransitions } from '../../src/resources/issues/transitions.ts';
 import { riskTransitions } from '../../src/resources/risks/rules/transitions.ts';
 import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
-import { inDays, openKeyForm, pick, signIn } from './page.ts';
+import { inDays, openHeatMap, openKeyForm, pick, signIn } from './page.ts';
 
 const console = startConsole();
 
@@ -145,6 +145,8 @@ describe('risks', () => {
       ranked.data.map(({ title }: { title: string }) => title),
     );
 
+    assert.equal(await page.locator('.heat-cell').count(), 0);
+    await openHeatMap(page);
     await page.getByRole('link', { name: /^Probability 4, impact 4/ }).click();
     await page.waitForURL(/probability=4&impact=4/);
     await waitUntilLoaded(page);
@@ -156,6 +158,7 @@ describe('risks', () => {
     await page.reload();
     await waitUntilLoaded(page);
     for (const status of await page.locator('tbody .chip').allTextContents()) assert.equal(status, 'Open');
+    // It is still open.
     await page.getByRole('link', { name: /^Probability 4, impact 4/ }).click();
     await page.waitForURL((url) => !url.search.includes('probability'));
   });

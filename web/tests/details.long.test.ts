@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
 import { press } from './focus.ts';
-import { daysAgo, editorClosed, fact, inDays, weekIn } from './page.ts';
+import { daysAgo, editorClosed, fact, inDays, openHeatMap, weekIn } from './page.ts';
 
 const console = startConsole();
 
@@ -174,6 +174,7 @@ test('a risk shows how its score has changed', async (t) => {
 
 test('the risks are counted by category and by owner, and each count leads to its list', async (t) => {
   const page = await console.open(t, '/risks?project=APOLLO');
+  await openHeatMap(page);
   await page.getByText('By category and owner').click();
   const { data } = await console.get('/v1/risks/summary?project=APOLLO');
   const largest = data.by_category

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { startConsole, test, waitUntilLoaded } from './console.ts';
-import { inDays } from './page.ts';
+import { inDays, openHeatMap } from './page.ts';
 
 const console = startConsole();
 
@@ -146,6 +146,7 @@ test('Back undoes a filter or a cell of the heat map, and does not open the dial
   await page.goBack();
   await page.waitForURL((url) => url.search === '?overdue=true');
   await page.goto('/risks?level=critical');
+  await openHeatMap(page);
   await page.getByRole('link', { name: /^Probability 5, impact 4/ }).click();
   await page.waitForURL(/probability=5&impact=4/);
   await page.goBack();

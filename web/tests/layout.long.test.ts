@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Locator } from 'playwright-core';
 import { startReceiver } from '../../test/receiver.ts';
 import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
+import { openHeatMap } from './page.ts';
 
 const console = startConsole();
 
@@ -47,13 +48,31 @@ test('the column without a fixed width has room on a small laptop', async (t) =>
   }
 });
 
-test('titles of risks have room next to the heat map on a laptop', async (t) => {
+test('titles of risks have room on a laptop, also below an open heat map, and owners take one line', async (t) => {
   const page = await console.open(t, '/risks');
-  await page.getByText('Heat map').waitFor();
-  for (const width of [1210, 1280, 1366, 1440]) {
+  await openHeatMap(page);
+  for (const [width, room] of [
+    [1210, 280],
+    [1280, 320],
+    [1366, 400],
+    [1440, 480],
+  ] as const) {
     await page.setViewportSize({ width, height: 800 });
-    assert.ok((await boxOf(page.locator('tbody td:has(.row-link)').first())).width > 160, `at ${width}`);
+    assert.ok((await boxOf(page.locator('tbody td:has(.row-link)').first())).width > room, `at ${width}`);
   }
+  const titles = await page.locator('tbody .row-link').evaluateAll((links) => links.length);
+  const cut = await page.locator('tbody .row-link').evaluateAll(
+    (links) =>
+      links.filter((link) => {
+        const cell = link.closest('td');
+        return cell !== null && cell.scrollWidth > cell.clientWidth;
+      }).length,
+  );
+  assert.ok(cut * 2 < titles, `${cut} of ${titles} titles are cut off`);
+  const owners = await page
+    .locator('td .person bdi')
+    .evaluateAll((names) => names.filter((name) => name.clientHeight > 22).map((name) => name.textContent));
+  assert.deepEqual(owners, []);
 });
 
 test('a first and a last name are not cut off, and rows keep their height', async (t) => {
@@ -213,6 +232,7 @@ test('the counts of the heat map take one line, also on a laptop', async (t) => 
   ] as const) {
     await page.setViewportSize({ width, height: 900 });
     await visit(page, path);
+    if (path === '/risks' && width === 1440) await openHeatMap(page);
     const cell = page.locator('a.heat-cell').first();
     await cell.getByText('1,980').waitFor();
     const lines: number = await cell.evaluate((one) => {

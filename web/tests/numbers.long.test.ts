@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
 import { assertAccessible } from './axe.ts';
 import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
-import { daysAgo, hold, weekIn } from './page.ts';
+import { daysAgo, hold, openHeatMap, weekIn } from './page.ts';
 
 const console = startConsole();
 
@@ -103,6 +103,7 @@ test('a week of the overview opens the links to what is due in it', async (t) =>
 test('all owners of risks can be shown with their counts', async (t) => {
   const page = await console.open(t, '/risks');
   const { data } = await console.get('/v1/risks/summary?top=200');
+  await openHeatMap(page);
   await page.getByText('By category and owner').click();
   const owners = page.locator('.risk-counts .bars').last().getByRole('link');
   await page

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { screenshot, startConsole, test, visit, waitUntilLoaded } from './console.ts';
-import { fact } from './page.ts';
+import { fact, openHeatMap } from './page.ts';
 
 const console = startConsole({
   isEmpty: true,
@@ -41,6 +41,7 @@ test('the numbers of the overview and of a project are those of threats, and lea
   await page.getByText('2 active risks').waitFor();
   await screenshot(page, 'opportunities-list');
   // Its heat map has their words and colors.
+  await openHeatMap(page);
   await page.getByRole('link', { name: 'Likelihood 5, benefit 5: 1 opportunity' }).click();
   await page.waitForURL(/kind=opportunity&probability=5&impact=5/);
   await page.getByRole('link', { name: 'Early delivery' }).waitFor();
@@ -60,6 +61,7 @@ test('without a filter, the list has both kinds, and its heat map threats', asyn
   const page = await console.open(t, '/risks');
   await page.getByText('4 active risks, 1 not assessed').waitFor();
   await page.getByText('Heat map of threats').waitFor();
+  await openHeatMap(page);
   await page.getByRole('link', { name: 'Probability 3, impact 3: 1 risk' }).click();
   await page.waitForURL(/kind=threat&probability=3&impact=3/);
   await page.getByText('1 active risk').first().waitFor();

@@ -73,3 +73,9 @@ export async function drop(page: Page, name: string, content: string, length = 0
   await page.dispatchEvent('body', 'drop', { dataTransfer });
   await page.getByText('Drop file to import').waitFor({ state: 'detached' });
 }
+
+/** The heat map of the list of risks, which is collapsed at first. */
+export async function openHeatMap(page: Page): Promise<void> {
+  await page.locator('summary', { hasText: 'Heat map of' }).click();
+  await page.locator('.heat-map-card .heat-cell').first().waitFor();
+}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { assertAccessible } from './axe.ts';
 import { startConsole, test, waitUntilLoaded } from './console.ts';
+import { openHeatMap } from './page.ts';
 
 const console = startConsole({ isEmpty: true });
 
@@ -32,6 +33,7 @@ test('a 4 × 4 matrix with own labels and colors is set up, rates a risk, and is
   await page.goto(page.url().replace('/settings/risk-model', `/risks/${key}`));
   await page.getByText('Untragbar').first().waitFor();
   await page.goto(page.url().replace(`/risks/${key}`, '/risks'));
+  await openHeatMap(page);
   await page.getByRole('link', { name: 'Probability 4, impact 4: 1 risk' }).waitFor();
   assert.equal(await page.getByRole('link', { name: /^Probability 5/ }).count(), 0);
 

@@ -1,5 +1,6 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import {
+  type CSSProperties,
   type KeyboardEvent,
   type ReactNode,
   useEffect,
@@ -27,10 +28,15 @@ export type Column<Row> = SortableColumn & {
   cell: (row: Row) => ReactNode;
   /** In rem. The column without a width takes the remaining space. */
   width?: number;
+  /** In rem, on a large screen. */
+  largeWidth?: number;
   end?: boolean;
   /** The smallest screen that shows the column. */
   from?: 'tablet' | 'laptop' | 'desktop' | 'large' | 'wide';
 };
+
+const widthOf = ({ width, largeWidth = width }: Pick<Column<never>, 'width' | 'largeWidth'>) =>
+  width ? ({ '--width': `${width}rem`, '--large-width': `${largeWidth}rem` } as CSSProperties) : undefined;
 
 export type TableProps<Row> = {
   label: string;
@@ -124,7 +130,7 @@ export function Table<Row>({
                 key={column.name}
                 scope="col"
                 className={classOf(column)}
-                style={column.width ? { width: `${column.width}rem` } : undefined}
+                style={widthOf(column)}
                 aria-sort={sort && directionOf(column, sort)}
               >
                 {sort && column.sorts ? (

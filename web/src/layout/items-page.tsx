@@ -97,12 +97,13 @@ type PageProps<Row> = TableProps<Row> & {
   createDialog: (project: string | undefined, onClose: () => void) => ReactNode;
   /** The controls of the filters. */
   controls: ReactNode;
-  beside?: ReactNode;
+  /** Between the filters and the list. */
+  above?: ReactNode;
 };
 
 /** The risks, issues or tasks of all projects. */
 export function ItemsPage<Row extends BulkItem>(props: PageProps<Row>) {
-  const { exportPath, createLabel, createDialog, controls, beside, ...table } = props;
+  const { exportPath, createLabel, createDialog, controls, above, ...table } = props;
   const { list, state, rows, choice } = table;
   const { filters } = state;
   // Nothing is created while the page shows an earlier day.
@@ -119,16 +120,8 @@ export function ItemsPage<Row extends BulkItem>(props: PageProps<Row>) {
         )}
       </Title>
       {controls}
-      {beside ? (
-        <div className="columns">
-          <div>
-            <ItemsTable {...table} />
-          </div>
-          {beside}
-        </div>
-      ) : (
-        <ItemsTable {...table} />
-      )}
+      {above}
+      <ItemsTable {...table} />
     </>
   );
 }

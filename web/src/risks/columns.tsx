@@ -10,17 +10,10 @@ import {
 import type { Column } from '../components/table.tsx';
 import { capitalize, comparisonDay, comparisonPeriod, formatNumber, humanize } from '../format.ts';
 
-type Options = { isFiltered: boolean; isMapOpen?: boolean; hasMovement: boolean };
+type Options = { isFiltered: boolean; hasMovement: boolean };
 
-/**
- * Filters change the ranks, so the header says that they are not the ranks among all risks. Beside an open heat map, the
- * titles need the space more than the due dates.
- */
-export const riskColumns = ({
-  isFiltered,
-  isMapOpen = false,
-  hasMovement,
-}: Options): readonly Column<RankedRisk>[] => [
+/** Filters change the ranks, so the header says that they are not the ranks among all risks. */
+export const riskColumns = ({ isFiltered, hasMovement }: Options): readonly Column<RankedRisk>[] => [
   {
     name: 'rank',
     header: isFiltered ? 'Rank in filter' : 'Rank',
@@ -61,7 +54,7 @@ export const riskColumns = ({
     name: 'due',
     header: 'Due',
     width: 7.5,
-    from: isMapOpen ? 'large' : 'desktop',
+    from: 'desktop',
     sorts: ['due_on', '-due_on'],
     cell: ({ due_on, checks }) =>
       due_on && <DueDay day={due_on} isOverdue={checks.includes('due_overdue')} />,

@@ -12,6 +12,7 @@ import { ProjectsFirst } from '../projects/no-projects.tsx';
 import { riskColumns } from './columns.tsx';
 import { RiskFilters } from './filters.tsx';
 import { HeatMap } from './heat-map.tsx';
+import type { RiskKind } from './kinds.ts';
 import { canHaveMovement, riskFilterNames, useHeatMap, useRisks } from './queries.ts';
 import { RiskCounts } from './risk-counts.tsx';
 import { NewRisk } from './risk-form.tsx';
@@ -21,7 +22,9 @@ export function RisksPage() {
   const state = useFilters(riskFilterNames);
   const { filters, isFiltered } = state;
   const heatMap = useHeatMapCard();
-  const all = riskColumns({ isFiltered, isMapOpen: heatMap.isOpen, hasMovement: canHaveMovement(filters) });
+  // The cells of threats and of opportunities mean different things, so the heat map shows one of them.
+  const kind = filters.kind === 'opportunity' ? 'opportunity' : 'threat';
+  const all = riskColumns({ isFiltered, hasMovement: canHaveMovement(filters) });
   const sort = useSort('risks', state, all);
   const choice = useColumns('risks', all);
   const hasMovement = choice.columns.some(({ name }) => name === 'movement');
@@ -59,30 +62,47 @@ export function RisksPage() {
           </ProjectsFirst>
         )
       }
-      beside={<HeatMapCard filters={filters} columns={choice.value} {...heatMap} />}
+      above={<HeatMapCard filters={filters} columns={choice.value} kind={kind} {...heatMap} />}
     />
   );
 }
 
-const collapsedKey = 'muster-heat-map-collapsed';
+const openKey = 'muster-heat-map-open';
 
-/** Next to the list on a wide screen, unless the user has collapsed it; collapsed above it on a narrow one. */
+/** Collapsed, so that the list has the space, until the user opens it in this browser. */
 function useHeatMapCard() {
-  const isWide = matchMedia('(min-width: 75rem)').matches;
-  const [isOpen, setOpen] = useState(isWide && localStorage.getItem(collapsedKey) === null);
+  const [isOpen, setOpen] = useState(localStorage.getItem(openKey) !== null);
   const onToggle = (open: boolean) => {
     setOpen(open);
-    if (isWide && open) localStorage.removeItem(collapsedKey);
-    else if (isWide) localStorage.setItem(collapsedKey, 'true');
+    if (open) localStorage.setItem(openKey, 'true');
+    else localStorage.removeItem(openKey);
   };
   return { isOpen, onToggle };
 }
 
-type HeatMapProps = ReturnType<typeof useHeatMapCard> & { filters: Filters; columns: string | undefined };
+type MapProps = { filters: Filters; columns: string | undefined; kind: RiskKind };
+type HeatMapProps = MapProps & ReturnType<typeof useHeatMapCard>;
 
-function HeatMapCard({ filters, columns, isOpen, onToggle }: HeatMapProps) {
-  // The cells of threats and of opportunities mean different things, so it shows one of them.
-  const kind = filters.kind === 'opportunity' ? 'opportunity' : 'threat';
+function HeatMapCard({ isOpen, onToggle, ...props }: HeatMapProps) {
+  const { kind } = props;
+  return (
+    <details
+      className="card heat-map-card no-print"
+      open={isOpen}
+      onToggle={({ currentTarget }) => onToggle(currentTarget.open)}
+    >
+      <summary>Heat map of {kind === 'threat' ? 'threats' : 'opportunities'}</summary>
+      {isOpen && (
+        <div className="heat-map-content">
+          <OpenHeatMap {...props} />
+          <RiskCounts filters={props.filters} />
+        </div>
+      )}
+    </details>
+  );
+}
+
+function OpenHeatMap({ filters, columns, kind }: MapProps) {
   const query = useHeatMap({ ...filters, kind });
   const isSelected = ({ probability, impact }: RiskHeatmap[number]) =>
     filters.probability === String(probability) && filters.impact === String(impact) && filters.kind === kind;
@@ -94,21 +114,13 @@ function HeatMapCard({ filters, columns, isOpen, onToggle }: HeatMapProps) {
     return `/risks?${new URLSearchParams(columns ? { ...next, columns } : next)}`;
   };
   return (
-    <details
-      className="card heat-map-card no-print"
-      open={isOpen}
-      onToggle={({ currentTarget }) => onToggle(currentTarget.open)}
-    >
-      <summary>Heat map of {kind === 'threat' ? 'threats' : 'opportunities'}</summary>
-      <div className={query.isPlaceholderData ? 'updating' : undefined} aria-busy={query.isPlaceholderData}>
-        {/* The list beside it explains filters that are not valid. */}
-        {invalidFilters(query.error).length === 0 && (
-          <Loaded query={query}>
-            {({ data }) => <HeatMap cells={data} kind={kind} hrefOf={hrefOf} isSelected={isSelected} />}
-          </Loaded>
-        )}
-      </div>
-      <RiskCounts filters={filters} />
-    </details>
+    <div className={query.isPlaceholderData ? 'updating' : undefined} aria-busy={query.isPlaceholderData}>
+      {/* The list below it explains filters that are not valid. */}
+      {invalidFilters(query.error).length === 0 && (
+        <Loaded query={query}>
+          {({ data }) => <HeatMap cells={data} kind={kind} hrefOf={hrefOf} isSelected={isSelected} />}
+        </Loaded>
+      )}
+    </div>
   );
 }

@@ -38,26 +38,30 @@ function Counts({ filters: { sort, ...filters } }: { filters: Filters }) {
   return (
     <Loaded query={query}>
       {({ data: { by_category, by_category_rest, by_owner, by_owner_rest } }) => (
-        <>
-          <h2>Category</h2>
-          <TopBars
-            bars={by_category.flatMap(({ category, count }) =>
-              category === null ? [] : [{ label: capitalize(category), count, href: hrefOf({ category }) }],
-            )}
-            rest={pluralize(by_category_rest.groups, 'other category', 'other categories')}
-            restCount={by_category_rest.count}
-          />
-          <h2>Owner</h2>
-          <TopBars
-            bars={by_owner.map((owner) => ({
-              label: owner.owner_name ?? 'No owner',
-              count: owner.count,
-              href: hrefOf(ownerFilter(owner)),
-            }))}
-            rest={pluralize(by_owner_rest.groups, 'other owner')}
-            restCount={by_owner_rest.count}
-          />
-        </>
+        <div className="two-counts">
+          <section>
+            <h2>Category</h2>
+            <TopBars
+              bars={by_category.flatMap(({ category, count }) =>
+                category === null ? [] : [{ label: capitalize(category), count, href: hrefOf({ category }) }],
+              )}
+              rest={pluralize(by_category_rest.groups, 'other category', 'other categories')}
+              restCount={by_category_rest.count}
+            />
+          </section>
+          <section>
+            <h2>Owner</h2>
+            <TopBars
+              bars={by_owner.map((owner) => ({
+                label: owner.owner_name ?? 'No owner',
+                count: owner.count,
+                href: hrefOf(ownerFilter(owner)),
+              }))}
+              rest={pluralize(by_owner_rest.groups, 'other owner')}
+              restCount={by_owner_rest.count}
+            />
+          </section>
+        </div>
       )}
     </Loaded>
   );
