@@ -260,6 +260,7 @@ describe('risks', () => {
     await dialog.getByRole('button', { name: 'Reopen risk' }).click();
     await offers('open');
     await buttons.getByText('Mark as occurred…').click();
+    assert.equal(await dialog.getByLabel('Issue title').inputValue(), 'Transitions');
     await dialog.getByLabel('What happened').fill('The bridge is closed.');
     await dialog.getByLabel('Severity').selectOption('high');
     await dialog.getByRole('button', { name: 'Create issue' }).click();

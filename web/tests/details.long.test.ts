@@ -320,6 +320,61 @@ test('a project that is on track shows its risks above appetite in lists, on its
   }
 });
 
+test('when a risk occurs, its issue takes over its fields, its owner and its open tasks', async (t) => {
+  const owner = await console.post('/v1/personnel', { name: 'Olga Owner' });
+  const due_on = inDays(20);
+  const risk = await console.post('/v1/projects/APOLLO/risks', {
+    title: 'The crane fails',
+    description: 'It is old.',
+    owner_user_id: owner.user_id,
+    due_on,
+  });
+  const addTask = (title: string, status: string) =>
+    console.post('/v1/projects/APOLLO/tasks', { title, status, risk_id: risk.id, kind: 'mitigation' });
+  const [open, done] = [await addTask('Rent a crane', 'in_progress'), await addTask('Inspect it', 'done')];
+  const page = await console.open(t, `/risks/${risk.key}`);
+  await page.getByRole('button', { name: 'Mark as occurred…' }).click();
+  const dialog = page.getByRole('dialog', { name: `Mark ${risk.key} as occurred` });
+  assert.equal(await dialog.getByLabel('Issue title').inputValue(), 'The crane fails');
+  assert.equal(await dialog.getByLabel('Description').inputValue(), 'It is old.');
+  assert.equal(await dialog.getByRole('combobox', { name: 'Assignee' }).inputValue(), 'Olga Owner');
+  assert.equal(await dialog.getByLabel('Due').inputValue(), due_on);
+  await dialog.getByLabel('What happened').fill('It broke.');
+  assert.equal(await dialog.getByLabel('Move 1 open task of the risk to the issue').isChecked(), true);
+  await dialog.getByRole('button', { name: 'Create issue' }).click();
+  await page.waitForURL(/\/issues\/APOLLO-I\d+/);
+  await page.getByText(/^Created APOLLO-I\d+ from .* and moved 1 task to it$/).waitFor();
+  await page.getByRole('region', { name: 'Tasks' }).getByText('Rent a crane').waitFor();
+  const issue = await console.get(`/v1/projects/APOLLO/issues/${page.url().split('/').at(-1)}`);
+  assert.deepEqual(
+    [issue.title, issue.description, issue.assignee_user_id, issue.due_on, issue.risk_id],
+    ['The crane fails', 'It broke.\n\nIt is old.', owner.user_id, due_on, risk.id],
+  );
+  const taskOf = async ({ key }: { key: string }) => console.get(`/v1/projects/APOLLO/tasks/${key}`);
+  assert.deepEqual([(await taskOf(open)).issue_id, (await taskOf(open)).risk_id], [issue.id, null]);
+  assert.equal((await taskOf(done)).risk_id, risk.id);
+
+  // What is cleared stays empty, and tasks stay where the user wants them.
+  const other = await console.post('/v1/projects/APOLLO/risks', {
+    title: 'The crane sinks',
+    owner_user_id: owner.user_id,
+    raised_on: daysAgo(10),
+    due_on: daysAgo(3),
+  });
+  const kept = await console.post('/v1/projects/APOLLO/tasks', { title: 'Dive', risk_id: other.id });
+  await visit(page, `/risks/${other.key}`);
+  await page.getByRole('button', { name: 'Mark as occurred…' }).click();
+  await page.getByLabel('Move 1 open task of the risk to the issue').uncheck();
+  const second = page.getByRole('dialog', { name: `Mark ${other.key} as occurred` });
+  assert.equal(await second.getByLabel('Due').inputValue(), '');
+  await second.getByRole('combobox', { name: 'Assignee' }).fill('');
+  await second.getByRole('button', { name: 'Create issue' }).click();
+  await page.waitForURL(/\/issues\/APOLLO-I\d+/);
+  const unassigned = await console.get(`/v1/projects/APOLLO/issues/${page.url().split('/').at(-1)}`);
+  assert.deepEqual([unassigned.assignee_user_id, unassigned.due_on], [null, null]);
+  assert.equal((await taskOf(kept)).risk_id, other.id);
+});
+
 test('canceled tasks and projects have the American spelling', async (t) => {
   const task = await console.post('/v1/projects/APOLLO/tasks', { title: 'Not needed' });
   await console.patch(`/v1/projects/APOLLO/tasks/${task.key}`, { status: 'cancelled' });

@@ -11,22 +11,18 @@ import { subjectOf } from '../../store/writes/events.ts';
 import { differencesBetween } from '../../store/writes/history.ts';
 import { chunk, insertRows } from '../../store/writes/rows.ts';
 import type { EventType } from '../events/schema.ts';
-import { issueWrites } from '../issues/queries.ts';
-import type { Issue } from '../issues/schema.ts';
-import { createItem } from '../project-items/create.ts';
 import { itemReader } from '../project-items/read.ts';
 import { saveItems } from '../project-items/update.ts';
 import type { ItemIdentity, ItemWrites } from '../project-items/writes.ts';
 import { riskDelta } from '../projects/counts.ts';
-import { assertWritable } from '../projects/lock.ts';
 import { assertTransition, ownerAndDateErrors } from '../validation.ts';
 import { resolveCategories } from './category.ts';
 import { riskJson, riskRows, withOwner } from './register.ts';
 import { approvalErrors, withApprover } from './rules/approval.ts';
 import { scoreColumns } from './rules/score-columns.ts';
-import { ratingErrors, residualErrors, reviewDaysOf, severityOf } from './rules/scoring.ts';
+import { ratingErrors, residualErrors, reviewDaysOf } from './rules/scoring.ts';
 import { clearStaleRiskFields, riskStateErrors, riskTransitions } from './rules/transitions.ts';
-import { type MaterializeInput, Risk, RiskInput, type RiskPatch, riskResource } from './schema.ts';
+import { Risk, RiskInput, type RiskPatch, riskResource } from './schema.ts';
 
 export const riskSubject = subjectOf(
   riskResource,
@@ -99,39 +95,6 @@ function withReview(model: Model, current: Risk, patch: RiskPatch, { today }: Mo
   const isAssessed = next.probability !== current.probability || next.impact !== current.impact;
   const days = isAssessed && !('review_on' in patch) ? reviewDaysOf(model, next) : null;
   return days === null ? next : { ...next, review_on: daysLater(today, days) };
-}
-
-/** Creates an issue from a risk that has occurred, and sets the risk to `materialized` in the same transaction. */
-export async function materializeRisk(
-  db: Transaction<Tables>,
-  current: Risk,
-  input: MaterializeInput,
-  change: Change,
-): Promise<{ risk: Risk; issue: Issue }> {
-  await assertWritable(db, current.project_id);
-  assertTransition(riskTransitions, current, 'materialized');
-  const model = await readRiskModel(db);
-  const { title, description, owner_user_id, owner_group_id } = current;
-  const { reason, ...overrides } = input;
-  const issue = await createItem(
-    db,
-    issueWrites,
-    current.project_id,
-    {
-      title,
-      description,
-      severity: severityOf(model, current.impact),
-      owner_user_id,
-      owner_group_id,
-      raised_by_user_id: change.user_id,
-      ...overrides,
-      risk_id: current.id,
-    },
-    change,
-  );
-  const next = clearStaleRiskFields(current, { ...current, status: 'materialized' });
-  const risk = await changeRisk(db, current, next, { ...change, reason });
-  return { risk, issue };
 }
 
 export function riskRow(

@@ -22,10 +22,11 @@ import { summaryParameters } from '../project-items/schema.ts';
 import { lockProjectFirst } from '../projects/lock.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { riskImport } from './import.ts';
+import { materializeRisk } from './materialize.ts';
 import { movementSince } from './past/movement.ts';
 import { getRiskTrend, RiskTrend, trendPeriod } from './past/trend.ts';
 import { includedSince } from './past/versions.ts';
-import { getRisk, materializeRisk, riskWrites } from './queries.ts';
+import { getRisk, riskWrites } from './queries.ts';
 import {
   includesProject,
   type Register,
@@ -227,18 +228,30 @@ export function riskRoutes(app: App): void {
         tags: ['risks'],
         params: Strict({ project_id: ProjectRef, id: RiskRef }),
         body: MaterializeInput,
-        response: { 201: Strict({ risk: Risk, issue: Issue }) },
+        response: {
+          201: Strict({
+            risk: Risk,
+            issue: Issue,
+            moved_tasks: Type.Optional(Type.Integer({ description: 'Present with `move_tasks`.' })),
+          }),
+        },
       },
     },
     async (request, reply) =>
-      sendIdempotent(request, reply, async (db) => {
-        const { project_id, id } = request.params;
-        await lockProjectFirst(db, project_id);
-        const current = await getRisk(db, project_id, id, request.moment);
-        assertIfMatch(request, current);
-        const result = await materializeRisk(db, current, request.body, request.change);
-        return created(`/v1/projects/${result.issue.project_id}/issues/${result.issue.id}`, result);
-      }),
+      sendIdempotent(
+        request,
+        reply,
+        async (db) => {
+          const { project_id, id } = request.params;
+          await lockProjectFirst(db, project_id);
+          const current = await getRisk(db, project_id, id, request.moment);
+          assertIfMatch(request, current);
+          const result = await materializeRisk(db, current, request.body, request.change);
+          return created(`/v1/projects/${result.issue.project_id}/issues/${result.issue.id}`, result);
+          // A risk can have many tasks, which must not hold up the event loop.
+        },
+        request.body.move_tasks ? 'bulk' : 'quick',
+      ),
   );
 }
 

@@ -191,6 +191,11 @@ export const MaterializeInput = Strict(
     priority: OneOf(['urgent', 'high', 'normal', 'low']),
     assignee_user_id: OrNull(Id('person')),
     due_on: OrNull(Day()),
+    move_tasks: Type.Boolean({
+      description:
+        'Moves the open tasks of the risk to the issue, except those of another issue. Those of the kind `mitigation` ' +
+        'become `resolution`.',
+    }),
     reason: Reason(),
   }),
   { $id: 'MaterializeInput', examples: [{ priority: 'urgent', reason: 'The strike began today.' }] },

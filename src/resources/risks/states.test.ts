@@ -95,6 +95,57 @@ onBothEngines('risk transitions', (start) => {
     assert.equal((await read(refused.key)).status, 'open');
   });
 
+  test('materialize moves the open tasks of the risk to the issue on request', async (t) => {
+    const { service, key, materialize, make, read } = await begin(t, start);
+    const addTask = (risk_id: string, body: object = {}) =>
+      service.make('/v1/projects/APOLLO/tasks', key, {
+        title: 'Order',
+        kind: 'mitigation',
+        risk_id,
+        ...body,
+      });
+    const readTask = async ({ id }: { id: string }) =>
+      (await service.get(`/v1/projects/APOLLO/tasks/${id}`, key)).body;
+    const risk = await make();
+    const elsewhere = await service.make('/v1/projects/APOLLO/issues', key, { title: 'Another issue' });
+    const [open, work, done, shared] = [
+      await addTask(risk.id),
+      await addTask(risk.id, { kind: 'work', status: 'blocked' }),
+      await addTask(risk.id, { status: 'done' }),
+      await addTask(risk.id, { issue_id: elsewhere.id }),
+    ];
+    const untouched = await addTask((await make()).id);
+    const { body } = await materialize(risk.key, { move_tasks: true, reason: 'The strike began.' });
+    assert.equal(body.moved_tasks, 2);
+    assert.deepEqual([body.risk.tasks_total, body.risk.tasks_done], [2, 1]);
+    assert.deepEqual(await read(risk.key), body.risk);
+    const moved = [await readTask(open), await readTask(work)];
+    assert.deepEqual(pluck(moved, 'risk_id', 'issue_id', 'kind', 'version'), [
+      [null, body.issue.id, 'resolution', 2],
+      [null, body.issue.id, 'work', 2],
+    ]);
+    for (const task of [done, shared, untouched]) assert.deepEqual(await readTask(task), task);
+    const history = await service.list(`/v1/projects/APOLLO/tasks/${open.id}/history`, key);
+    assert.deepEqual(pluck(history, 'field', 'reason').slice(1).sort(), [
+      ['issue_id', 'The strike began.'],
+      ['kind', 'The strike began.'],
+      ['risk_id', 'The strike began.'],
+    ]);
+    const events = await service.list('/v1/events?types=task.updated', key);
+    assert.deepEqual(pluck(events, 'subject.key', 'data.issue_id').sort(), [
+      [open.key, body.issue.id],
+      [work.key, body.issue.id],
+    ]);
+
+    // Without it they stay, and nothing is moved if the issue is refused.
+    const kept = await make();
+    const task = await addTask(kept.id);
+    await materialize(kept.key, { move_tasks: true, assignee_user_id: 'usr_00000000000000000000000000' });
+    assert.deepEqual(await readTask(task), task);
+    assert.equal('moved_tasks' in (await materialize(kept.key)).body, false);
+    assert.deepEqual(await readTask(task), task);
+  });
+
   test('the initial score is that of the first assessment since the risk was unassessed', async (t) => {
     const { service, key, clock, patch, make, read } = await begin(t, start);
     const risk = await make({ probability: null, impact: null });

@@ -59,7 +59,7 @@ export function useColumns<Row>(
   return {
     columns,
     value: chosen && formatChoice(all, chosen),
-    minWidth: chosen && columns.reduce((sum, { width = flexibleWidth }) => sum + width, checkboxWidth),
+    minWidth: chosen && columns.reduce((sum, column) => sum + widthOf(column), checkboxWidth),
     menu: (
       <ColumnsMenu
         options={hideable.filter(({ isHidden }) => !isHidden)}
@@ -70,6 +70,8 @@ export function useColumns<Row>(
     ),
   };
 }
+
+const widthOf = <Row,>({ width = flexibleWidth, largeWidth = width }: Column<Row>) => largeWidth;
 
 /** The widths from which table.css shows columns, so that the menu has a mark only at those that are shown. */
 const screens = { tablet: '52rem', laptop: '64rem', desktop: '75rem', large: '88rem', wide: '100rem' };

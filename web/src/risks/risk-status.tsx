@@ -1,28 +1,18 @@
-import { useLocation } from 'wouter';
-import { api, ifMatch } from '../api/client.ts';
-import { itemParams, usePatchItem } from '../api/items.ts';
-import {
-  issuePriorityValues,
-  issueSeverityValues,
-  type MaterializeInput,
-  type Risk,
-  type RiskPatch,
-} from '../api/openapi.ts';
-import { useWrite } from '../api/queries.ts';
+import { usePatchItem } from '../api/items.ts';
+import type { Risk, RiskPatch } from '../api/openapi.ts';
 import { useHasScope, useMe } from '../api/session.ts';
 import { Status } from '../components/badges.tsx';
 import { Facts } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
-import { choiceField, type FieldOf } from '../components/form-values.ts';
 import { StatusCard } from '../components/status-card.tsx';
 import { toast } from '../components/toast.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { useInlineFacts } from '../fields/inline-field.tsx';
-import { enumOptions } from '../format.ts';
 import { PersonLink } from '../personnel/person-link.tsx';
 import { AcceptedByYou } from './accepted-by-you.tsx';
 import { riskStatusLabel, wordsOf } from './kinds.ts';
+import { Materialize } from './materialize.tsx';
 import { type RiskStatus, useTransitions } from './model.ts';
 import { transitionForms } from './transition-forms.ts';
 
@@ -117,54 +107,6 @@ function TransitionDialog({ risk, to, onClose, submit }: TransitionProps) {
     <Dialog title={`${title} ${risk.key}`} onClose={onClose}>
       <Form fields={fields} action={`${title} ${wordsOf(risk.kind).noun}`} submit={submit} onClose={onClose}>
         {to === 'accepted' && <AcceptedByYou />}
-      </Form>
-    </Dialog>
-  );
-}
-
-const issueFields: FieldOf<MaterializeInput>[] = [
-  {
-    name: 'reason',
-    label: 'What happened',
-    kind: 'text',
-    hint: "Becomes the issue's description. Leave blank to use the risk's.",
-  },
-  { name: 'title', label: 'Issue title', kind: 'line', required: true },
-  choiceField('severity', 'Severity', enumOptions(issueSeverityValues), {
-    half: true,
-    hint: "Leave blank to derive it from the risk's impact.",
-  }),
-  choiceField('priority', 'Priority', enumOptions(issuePriorityValues), { half: true }),
-  { name: 'assignee_user_id', label: 'Assignee', kind: 'person', half: true },
-  { name: 'due_on', label: 'Due', kind: 'day', half: true },
-];
-
-function Materialize({ risk, onClose }: { risk: Risk; onClose: () => void }) {
-  const write = useWrite();
-  const [, navigate] = useLocation();
-  const createIssue = async (body: MaterializeInput) => {
-    const { issue } = await write(
-      api.POST('/v1/projects/{project_id}/risks/{id}/materialize', {
-        params: itemParams(risk),
-        body: { ...body, ...(body.reason && { description: body.reason }) },
-        ...ifMatch(risk),
-      }),
-    );
-    toast(`Created ${issue.key} from ${risk.key}`);
-    navigate(`/issues/${issue.key}`);
-  };
-  return (
-    <Dialog title={`Mark ${risk.key} as ${wordsOf(risk.kind).materialized.toLowerCase()}`} onClose={onClose}>
-      <Form
-        fields={issueFields}
-        initial={{ title: risk.title }}
-        action="Create issue"
-        submit={createIssue}
-        onClose={onClose}
-      >
-        <p className="quiet">
-          Creates a linked issue and removes the {wordsOf(risk.kind).noun} from the active register.
-        </p>
       </Form>
     </Dialog>
   );

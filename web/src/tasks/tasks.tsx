@@ -17,22 +17,22 @@ import { EditTask, NewTask, type Parent } from './task-form.tsx';
 
 type Props = { project: string; parent: Parent; kind: Task['kind'] };
 
-/** The tasks of a risk or an issue. */
-export function Tasks({ project, parent, kind }: Props) {
-  const [open, setOpen] = useState<'new' | Task | null>(null);
-  const canEdit = useCanEditIn(project);
-  const query = useQuery({
+export const useTasksOf = (project: string, parent: Parent) =>
+  useQuery({
     queryKey: ['tasks', project, parent],
     queryFn: () =>
       dataOrThrow(
         api.GET('/v1/projects/{project_id}/tasks', {
-          params: {
-            path: { project_id: project },
-            query: parent,
-          },
+          params: { path: { project_id: project }, query: parent },
         }),
       ),
   });
+
+/** The tasks of a risk or an issue. */
+export function Tasks({ project, parent, kind }: Props) {
+  const [open, setOpen] = useState<'new' | Task | null>(null);
+  const canEdit = useCanEditIn(project);
+  const query = useTasksOf(project, parent);
   return (
     <section className="card" aria-labelledby="tasks">
       <header>
@@ -66,7 +66,7 @@ export function Tasks({ project, parent, kind }: Props) {
   );
 }
 
-const isDone = ({ status }: Pick<Task, 'status'>) => status === 'done' || status === 'cancelled';
+export const isDone = ({ status }: Pick<Task, 'status'>) => status === 'done' || status === 'cancelled';
 
 export const isOverdue = (task: Task) => task.due_on !== null && task.due_on < today() && !isDone(task);
 
