@@ -180,6 +180,7 @@ describe('risks', () => {
     const assess = async (cell: RegExp) => {
       await page.getByRole('button', { name: 'Assess' }).click();
       await page.getByRole('button', { name: cell }).click();
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
     };
     await assess(/^Probability 5 .*, impact 4 .*: score 20$/);
     await page.locator('.toast', { hasText: 'score 20' }).getByRole('button', { name: 'Undo' }).click();

@@ -51,7 +51,7 @@ test('a user signs in, creates a risk and accepts it', async (t) => {
   await page.locator('#status .chip').getByText('Accepted').waitFor();
 });
 
-test('a risk is assessed with the arrow keys', async (t) => {
+test('a risk is assessed with the arrow keys, with its residual rating and a reason', async (t) => {
   const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Assessed with keys' });
   const page = await console.open(t, `/risks/${key}`);
   await press(page, 'Assess');
@@ -63,15 +63,33 @@ test('a risk is assessed with the arrow keys', async (t) => {
   await dialog.getByText('Probability', { exact: true }).waitFor();
   for (const step of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowLeft']) await page.keyboard.press(step);
   await isFocused('10');
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('button', { name: 'Current: 10' }).waitFor();
+  await press(page, 'Residual: –');
+  // A response does not raise a threat.
+  const tooHigh = dialog.getByRole('button', { name: /score 12$/ }).first();
+  assert.equal(await tooHigh.getAttribute('aria-disabled'), 'true');
   // The grid is one stop of Tab.
   await page.keyboard.press('Tab');
-  await page.waitForFunction(() => document.activeElement?.ariaLabel === 'Close');
-  await page.keyboard.press('Tab');
   await isFocused('10');
+  for (const step of ['ArrowDown', 'ArrowDown', 'ArrowDown']) await page.keyboard.press(step);
+  await page.keyboard.press('Space');
+  await dialog.getByRole('button', { name: 'Residual: 4' }).waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('The second supplier has failed.');
   await page.keyboard.press('Enter');
   await dialog.waitFor({ state: 'detached' });
-  const { probability, impact } = await console.get(`/v1/projects/APOLLO/risks/${key}`);
-  assert.deepEqual([probability, impact], [5, 2]);
+  const risk = await console.get(`/v1/projects/APOLLO/risks/${key}`);
+  assert.deepEqual(
+    [risk.probability, risk.impact, risk.residual_probability, risk.residual_impact],
+    [5, 2, 2, 2],
+  );
+  const reason = 'The second supplier has failed.';
+  await page.locator('.score-history li').getByText(reason).waitFor();
+  await page.locator('.timeline .change').getByText(reason).waitFor();
+  await page.locator('.toast').getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Not assessed, so unranked.').waitFor();
+  assert.equal((await console.get(`/v1/projects/APOLLO/risks/${key}`)).residual_score, null);
 });
 
 test('arrow keys move through a filtered list, and Enter opens a row', async (t) => {

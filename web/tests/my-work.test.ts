@@ -103,6 +103,7 @@ test('a person starts with what waits for them, and deals with it in place', asy
 
   await button(page, 'Reassess… MINE-R1').click();
   await page.getByRole('button', { name: /^Probability 5 .*, impact 5 / }).click();
+  await button(page, 'Save').click();
   await message(page, 'Assessed MINE-R1: score 25').waitFor();
 
   await choose(page, 'MINE-T2', 'Hand over…');

@@ -40,6 +40,8 @@ type Props<Input, Item> = {
    */
   reload?: () => Promise<Item>;
   onClose: () => void;
+  /** Whether something beside the fields was changed. */
+  isDirty?: boolean;
   /** An action without the fields, beside the others. */
   extra?: ReactNode;
   children?: ReactNode;
@@ -47,7 +49,18 @@ type Props<Input, Item> = {
 
 /** A form that shows validation errors, its own and those of the service, next to their fields. */
 export function Form<Input, Item extends object = object>(props: Props<Input, Item>) {
-  const { fields, initial, action, danger, submit, reload, onClose, extra, children } = props;
+  const {
+    fields,
+    initial,
+    action,
+    danger,
+    submit,
+    reload,
+    onClose,
+    isDirty = false,
+    extra,
+    children,
+  } = props;
   const hasScope = useHasScope();
   const explain = useConflict();
   // A refetch of the page must not replace the version that is being edited.
@@ -71,9 +84,12 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
   const errors = error ? errorsByField(error, visible) : rejected;
   const isPlaced =
     errors.size > 0 && [...errors.keys()].every((name) => visible.some((one) => one.name === name));
-  const requestClose = useUnsavedChanges(!isSameDraft(draft, toDraft(fields, base)));
+  const requestClose = useUnsavedChanges(isDirty || !isSameDraft(draft, toDraft(fields, base)));
 
-  useEffect(() => focusInput(form.current), []);
+  useEffect(() => {
+    // What is above the fields can have it.
+    if (!form.current?.contains(document.activeElement)) focusInput(form.current);
+  }, []);
   useEffect(() => {
     if (error || rejected.size > 0) focusInput(form.current?.querySelector('.field:has(> .field-error)'));
   }, [error, rejected]);

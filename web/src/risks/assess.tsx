@@ -1,8 +1,10 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { usePatchItem } from '../api/items.ts';
-import type { Risk } from '../api/openapi.ts';
-import { useAction } from '../components/action-button.tsx';
+import type { Risk, RiskPatch } from '../api/openapi.ts';
 import { Dialog } from '../components/dialog.tsx';
+import { Toggle } from '../components/filters.tsx';
+import { Form } from '../components/form.tsx';
+import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
 import { humanize } from '../format.ts';
 import { kindClass, wordsOf } from './kinds.ts';
@@ -21,38 +23,137 @@ const steps: Record<string, Cell> = {
 
 const clamp = (value: number, max: number) => Math.min(Math.max(value, 1), max);
 
-/** Sets the probability and the impact of a risk with one click. */
+const fields: FieldOf<RiskPatch>[] = [
+  {
+    name: 'reason',
+    label: 'Reason',
+    kind: 'line',
+    hint: 'Optional. Shown in the history and beside the score.',
+  },
+];
+
+type Rating = 'current' | 'residual';
+
+const scoreOf = (cell: Cell | null) => cell && cell.probability * cell.impact;
+
+const isSame = (a: Cell | null, b: Cell | null) =>
+  a?.probability === b?.probability && a?.impact === b?.impact;
+
+const cellOf = (probability: number | null, impact: number | null): Cell | null =>
+  probability === null || impact === null ? null : { probability, impact };
+
+/** Sets the current and the residual rating of a risk in one grid. */
 export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
+  const patch = usePatchItem('risks');
+  const [rating, setRating] = useState<Rating>('current');
+  const [chosen, setChosen] = useState<Partial<Record<Rating, Cell>>>({});
+  const before = {
+    current: cellOf(risk.probability, risk.impact),
+    residual: cellOf(risk.residual_probability, risk.residual_impact),
+  };
+  const after = { ...before, ...chosen };
+  const isChanged = (one: Rating) => !isSame(after[one], before[one]);
+  // The response to a threat does not raise it.
+  const max = rating === 'residual' && risk.kind === 'threat' ? scoreOf(after.current) : null;
+  const save = async ({ reason }: RiskPatch) => {
+    const { current, residual } = after;
+    if (current === null && residual === null) throw new Error('Choose a cell first.');
+    const next = await patch(risk, {
+      ...(isChanged('current') && current),
+      ...(isChanged('residual') &&
+        residual && { residual_probability: residual.probability, residual_impact: residual.impact }),
+      ...(reason && { reason }),
+    });
+    const { probability, impact, residual_probability, residual_impact } = risk;
+    toast(
+      isChanged('residual') && !isChanged('current')
+        ? `Assessed ${risk.key}: residual score ${scoreOf(residual)}`
+        : `Assessed ${risk.key}: score ${scoreOf(current)}`,
+      () => patch(next, { probability, impact, residual_probability, residual_impact }),
+    );
+  };
+  return (
+    <Dialog title={`Assess ${risk.key}`} onClose={onClose}>
+      <Form
+        fields={fields}
+        isDirty={isChanged('current') || isChanged('residual')}
+        action="Save"
+        submit={save}
+        onClose={onClose}
+      >
+        <p>
+          <bdi>{risk.title}</bdi>
+        </p>
+        <fieldset className="button-row">
+          <legend className="visually-hidden">Rating</legend>
+          {(['current', 'residual'] as const).map((one) => (
+            <Toggle key={one} isOn={rating === one} onPress={() => setRating(one)}>
+              {humanize(one)}: {scoreOf(after[one]) ?? '–'}
+            </Toggle>
+          ))}
+        </fieldset>
+        <Grid
+          risk={risk}
+          selected={after[rating]}
+          other={after[rating === 'current' ? 'residual' : 'current']}
+          max={max}
+          onSelect={(cell) => setChosen({ ...chosen, [rating]: cell })}
+        />
+        <p className="hint">{hintOf(rating, risk)}</p>
+      </Form>
+    </Dialog>
+  );
+}
+
+function hintOf(rating: Rating, { kind }: Risk): string {
+  const { probability, impact } = wordsOf(kind);
+  const axes = `Choose the ${probability.toLowerCase()} (rows) and the ${impact.toLowerCase()} (columns)`;
+  if (rating === 'current') return `${axes} as they are now.`;
+  const limit = kind === 'threat' ? " The score can't be above the current one." : '';
+  return `${axes} that remain after the response.${limit}`;
+}
+
+type GridProps = {
+  risk: Risk;
+  selected: Cell | null;
+  /** The cell of the other rating, which is marked. */
+  other: Cell | null;
+  /** The highest score that can be selected. */
+  max: number | null;
+  onSelect: (cell: Cell) => void;
+};
+
+function Grid({ risk, selected, other, max, onSelect }: GridProps) {
   const { data: model } = useRiskModel();
   const words = wordsOf(risk.kind);
   const { rows, columns } = axesOf(model?.cells ?? []);
-  const patch = usePatchItem('risks');
-  const { isBusy, run } = useAction();
   const table = useRef<HTMLTableElement>(null);
   const [focused, setFocused] = useState<Cell>();
   /** The one cell that Tab reaches: at first the rating, or the middle of the scales. */
-  const current = focused ?? {
-    probability: risk.probability ?? Math.ceil(rows.length / 2),
-    impact: risk.impact ?? Math.ceil(columns.length / 2),
-  };
+  const current = focused ??
+    selected ?? { probability: Math.ceil(rows.length / 2), impact: Math.ceil(columns.length / 2) };
   const isLoaded = model !== undefined;
   useEffect(() => {
     if (isLoaded) table.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus();
   }, [isLoaded]);
   const word = (axis: 'probability' | 'impact', value: number) =>
     humanize(model?.[axis].find((step) => step.value === value)?.word ?? '');
-  const assess = ({ probability, impact }: Cell) =>
-    run(async () => {
-      const next = await patch(risk, { probability, impact });
-      onClose();
-      toast(`Assessed ${risk.key}: score ${probability * impact}`, () =>
-        patch(next, { probability: risk.probability, impact: risk.impact }),
-      );
-    });
-  const colorsOf = (probability: number, impact: number) => {
+  const propsOf = (cell: Cell) => {
+    const { probability, impact } = cell;
     const { level = null, color } = cellAt(model?.cells ?? [], probability, impact) ?? {};
     const { className, ...style } = levelColors(model, level, { kind: risk.kind, cellColor: color });
-    return { className: `heat-cell ${className}`, ...style };
+    const isTooHigh = max !== null && probability * impact > max;
+    return {
+      ...style,
+      className: `heat-cell ${className}${isSame(cell, other) ? ' other-rating' : ''}`,
+      tabIndex: isSame(current, cell) ? 0 : -1,
+      'data-cell': `${probability} ${impact}`,
+      'aria-pressed': isSame(cell, selected),
+      'aria-disabled': isTooHigh,
+      'aria-label': `${words.probability} ${probability} ${word('probability', probability)}, ${words.impact.toLowerCase()} ${impact} ${word('impact', impact)}: score ${probability * impact}`,
+      onFocus: () => setFocused(cell),
+      onClick: () => isTooHigh || onSelect(cell),
+    };
   };
   const move = (event: KeyboardEvent) => {
     const step = steps[event.key];
@@ -63,68 +164,48 @@ export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
     table.current?.querySelector<HTMLElement>(`[data-cell="${probability} ${impact}"]`)?.focus();
   };
   return (
-    <Dialog title={`Assess ${risk.key}`} isLocked={isBusy} onClose={onClose}>
-      <div className="dialog-body">
-        <p>
-          <bdi>{risk.title}</bdi>
-        </p>
-        <div className={`heat-map-box${kindClass(risk.kind)}`}>
-          {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: screen readers pass the arrow keys to a grid */}
-          <table ref={table} className="heat-map assess" role="grid" onKeyDown={move}>
-            <caption>
-              <span className="visually-hidden">
-                {words.probability} and {words.impact.toLowerCase()}.{' '}
-              </span>
-              <span aria-hidden="true">{words.probability}</span>
-            </caption>
-            <tbody>
-              {rows.map((probability) => (
-                <tr key={probability}>
-                  <th scope="row">
-                    {probability} {word('probability', probability)}
-                  </th>
-                  {columns.map((impact) => (
-                    <td key={impact}>
-                      <button
-                        type="button"
-                        {...colorsOf(probability, impact)}
-                        data-cell={`${probability} ${impact}`}
-                        tabIndex={current.probability === probability && current.impact === impact ? 0 : -1}
-                        aria-pressed={risk.probability === probability && risk.impact === impact}
-                        aria-label={`${words.probability} ${probability} ${word('probability', probability)}, ${words.impact.toLowerCase()} ${impact} ${word('impact', impact)}: score ${probability * impact}`}
-                        aria-disabled={isBusy}
-                        onFocus={() => setFocused({ probability, impact })}
-                        onClick={() => assess({ probability, impact })}
-                      >
-                        {probability * impact}
-                      </button>
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-            <tfoot>
-              <tr>
-                <td />
-                {columns.map((impact) => (
-                  <th key={impact} scope="col">
-                    {impact} <span className="word">{word('impact', impact)}</span>
-                  </th>
-                ))}
-              </tr>
-              <tr>
-                <td />
-                <td className="axis-title" colSpan={columns.length}>
-                  {words.impact}
+    <div className={`heat-map-box${kindClass(risk.kind)}`}>
+      {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: screen readers pass the arrow keys to a grid */}
+      <table ref={table} className="heat-map assess" role="grid" onKeyDown={move}>
+        <caption>
+          <span className="visually-hidden">
+            {words.probability} and {words.impact.toLowerCase()}.{' '}
+          </span>
+          <span aria-hidden="true">{words.probability}</span>
+        </caption>
+        <tbody>
+          {rows.map((probability) => (
+            <tr key={probability}>
+              <th scope="row">
+                {probability} {word('probability', probability)}
+              </th>
+              {columns.map((impact) => (
+                <td key={impact}>
+                  <button type="button" {...propsOf({ probability, impact })}>
+                    {probability * impact}
+                  </button>
                 </td>
-              </tr>
-            </tfoot>
-          </table>
-        </div>
-        <p className="hint">
-          Choose the {words.probability.toLowerCase()} (rows) and the {words.impact.toLowerCase()} (columns).
-        </p>
-      </div>
-    </Dialog>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <td />
+            {columns.map((impact) => (
+              <th key={impact} scope="col">
+                {impact} <span className="word">{word('impact', impact)}</span>
+              </th>
+            ))}
+          </tr>
+          <tr>
+            <td />
+            <td className="axis-title" colSpan={columns.length}>
+              {words.impact}
+            </td>
+          </tr>
+        </tfoot>
+      </table>
+    </div>
   );
 }

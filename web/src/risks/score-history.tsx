@@ -3,7 +3,7 @@ import { useChanges } from '../comments/queries.ts';
 import { formatTime } from '../format.ts';
 import { activityOf } from '../layout/item-page.tsx';
 
-type Point = { at: string; score: number | null };
+type Point = { at: string; score: number | null; reason?: string | null };
 
 const width = 240;
 const height = 56;
@@ -28,12 +28,13 @@ export function ScoreHistory({ risk }: { risk: Risk }) {
         {steps
           .toReversed()
           .slice(0, maxShown)
-          .map(({ at, before, score }) => (
+          .map(({ at, before, score, reason }) => (
             <li key={at}>
               <time dateTime={at}>{formatTime(at)}</time>{' '}
               <span>
                 {before ?? 'Not assessed'} → <strong>{score ?? 'Not assessed'}</strong>
               </span>
+              {reason && <q dir="auto">{reason}</q>}
             </li>
           ))}
       </ol>
@@ -47,8 +48,9 @@ function scoresOf(risk: Risk, changes: readonly HistoryEntry[]): Point[] {
   const scored = changes.filter(({ field }) => field in values);
   const points: Point[] = [];
   for (const at of [...new Set(scored.map((entry) => entry.at))].sort().reverse()) {
-    points.unshift({ at, score: scoreOf(values) });
-    for (const { field, from } of scored.filter((entry) => entry.at === at)) {
+    const entries = scored.filter((entry) => entry.at === at);
+    points.unshift({ at, score: scoreOf(values), reason: entries[0]?.reason ?? null });
+    for (const { field, from } of entries) {
       values[field as keyof typeof values] = from as number | null;
     }
   }
