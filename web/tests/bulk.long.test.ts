@@ -141,8 +141,34 @@ test('risks are closed together with a reason; Undo restores what nobody has cha
   assert.deepEqual(await read('closure_reason'), Array(4).fill('The project ended'));
   await console.patch(`/v1/projects/${project}/risks/${items[2]?.key}`, { lessons: 'Ask earlier' });
   await page.getByRole('button', { name: 'Undo' }).click();
-  await page.getByText(`Restored 3 of 4. Changed since by someone else: ${items[2]?.key}.`).waitFor();
+  await page.getByText(`Restored 3 of 4. Changed since: ${items[2]?.key}.`).waitFor();
   assert.deepEqual(await read('status'), ['open', 'open', 'closed', 'open']);
+});
+
+test('the activity shows a bulk change once, and undoes all of it but what was changed since', async (t) => {
+  const { page, items, read, project } = await openList(t, 'risks');
+  await page.getByRole('checkbox', { name: 'Select all loaded rows' }).click();
+  await bar(page).getByRole('button', { name: 'Set due date…' }).click();
+  await page.getByLabel('Due', { exact: true }).fill('2998-07-01');
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /4 risks/ })
+    .click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  const [, second] = items as [Item, Item];
+  await console.patch(`/v1/projects/${project}/risks/${second.key}`, { title: 'Changed since' });
+  await visit(page, '/overview');
+  const entry = page.locator('.activity li').filter({ hasText: 'of 4 risks' });
+  await entry.getByText(/changed the due date of 4 risks: .* and 1 more/).waitFor();
+  await assertAccessible(page, 'a bulk change in the activity');
+  await entry.getByRole('button', { name: /^Undo all/ }).click();
+  await page.getByText(`Restored 3 of 4. Changed since: ${second.key}.`).waitFor();
+  assert.deepEqual(await read('due_on'), ['2999-01-01', '2998-07-01', '2999-01-03', '2999-01-04']);
+  // The undo is a bulk change too.
+  const undone = page.locator('.activity li').filter({ hasText: 'of 3 risks' });
+  await undone.getByRole('button', { name: /^Undo all/ }).click();
+  await page.getByText('Undone: 3 risks').waitFor();
+  assert.deepEqual(await read('due_on'), Array(4).fill('2998-07-01'));
 });
 
 test('a refused change of statuses names them as the console does', async (t) => {

@@ -164,6 +164,46 @@ test('Undo does not overwrite what someone else has changed since, and says so',
   assert.equal((await console.get(path)).status, 'mitigating');
 });
 
+test('a value is restored from the history, unless someone changes it meanwhile', async (t) => {
+  const { key } = await newRisk({ title: 'First title', category: 'Supply' });
+  const path = `/v1/projects/APOLLO/risks/${key}`;
+  await console.patch(path, { title: 'Second title' });
+  await console.patch(path, { title: 'Third title', category: null });
+  const page = await console.open(t, `/risks/${key}`);
+  const restore = (value: string) =>
+    page.getByRole('button', { name: `Restore this value: ${value}`, exact: true });
+  await restore('Category Supply').focus();
+  await page.keyboard.press('Enter');
+  await page.getByText(`Restored ${key}: Category`).waitFor();
+  // The item has this value now.
+  await restore('Category Supply').waitFor({ state: 'detached' });
+  assert.equal((await console.get(path)).category, 'Supply');
+  const history = await console.get(`${path}/history`);
+  assert.equal(history.data.at(-1).reason, 'Restored from the history');
+
+  // Before the request arrives, someone changes another field, and then the same one.
+  let theirs: object = { due_on: inDays(3) };
+  await page.route(`**${path}`, async (route) => {
+    if (route.request().method() === 'PATCH' && theirs) {
+      const body = theirs;
+      theirs = {};
+      if (Object.keys(body).length > 0) await console.patch(path, body);
+    }
+    await route.continue();
+  });
+  await restore('Title First title').click();
+  await page.getByText(`Restored ${key}: Title`).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'First title' }).waitFor();
+  assert.equal((await console.get(path)).due_on, inDays(3));
+  theirs = { title: 'Their title' };
+  await restore('Title Second title').click();
+  await page.getByText('Title has changed meanwhile, so it was not restored.').waitFor();
+  assert.equal((await console.get(path)).title, 'Their title');
+  const reader = await console.open(t, `/risks/${key}`, { scopes: ['projects.read'] });
+  await reader.locator('.timeline .change').first().waitFor();
+  assert.equal(await reader.getByText('Restore this value').count(), 0);
+});
+
 test('Undo restores the exact status, and is not offered where it cannot', async (t) => {
   const { key } = await console.post('/v1/projects/APOLLO/issues', { title: 'Resolved too early' });
   const path = `/v1/projects/APOLLO/issues/${key}`;
@@ -200,7 +240,7 @@ test('Undo restores the exact status, and is not offered where it cannot', async
   await undo.waitFor();
   await console.patch(path, { priority: 'low' });
   await undo.click();
-  await page.getByText(`Changed since by someone else: ${key}.`).waitFor();
+  await page.getByText(`Changed since: ${key}.`).waitFor();
   assert.equal((await console.get(path)).status, 'resolved');
 
   const risk = await newRisk({ status: 'monitoring' });

@@ -161,3 +161,35 @@ test('a in an archived project assigns nothing, then or later', async (t) => {
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   assert.equal(await page.getByRole('dialog').count(), 1);
 });
+
+test('Ctrl+Z undoes the last changes on the page, also after their messages are gone, but not while typing', async (t) => {
+  const path = '/v1/projects/APOLLO/tasks';
+  const { key } = await console.post(path, { title: 'Undo 6631' });
+  const statusOf = async () => (await console.get(`${path}/${key}`)).status;
+  const page = await console.open(t, `/tasks/${key}`);
+  await page.getByRole('button', { name: 'Edit Title' }).click();
+  await page.getByRole('textbox', { name: 'Title' }).fill('Undo 6631 twice');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Undo 6631 twice' }).waitFor();
+  await page.getByRole('button', { name: 'Mark as done' }).click();
+  await page.getByText(`Marked ${key} as done`).waitFor();
+  while ((await page.locator('.toast').count()) > 0)
+    await page.locator('.toast').first().getByRole('button', { name: 'Dismiss' }).click();
+  // In a field, the browser undoes what was typed.
+  await page.getByRole('textbox', { name: 'Write a comment' }).fill('Text');
+  await page.keyboard.press('Control+z');
+  assert.equal(await statusOf(), 'done');
+  await page.getByRole('textbox', { name: 'Write a comment' }).fill('');
+  await page.getByRole('heading', { level: 2, name: 'Activity' }).click();
+  await page.keyboard.press('Control+z');
+  await page.getByText(`Undone: Marked ${key} as done`).waitFor();
+  assert.equal(await statusOf(), 'todo');
+  await page.keyboard.press('Control+z');
+  await page.getByText(`Undone: Saved ${key}: Title`).waitFor();
+  assert.equal((await console.get(`${path}/${key}`)).title, 'Undo 6631');
+  // Nothing else was changed here, and what was changed elsewhere stays.
+  await page.keyboard.press('Control+z');
+  await visit(page, '/tasks?q=6631');
+  await page.keyboard.press('Control+z');
+  assert.deepEqual([await statusOf(), (await console.get(`${path}/${key}`)).version], ['todo', 5]);
+});

@@ -62,5 +62,5 @@ function reasonOf(failures: readonly Failure[]): string {
   const keys = failures.slice(0, 3).map(({ key, id }) => key ?? id);
   const rest = failures.length - keys.length;
   const named = rest > 0 ? `${keys.join(', ')} and ${formatNumber(rest)} more` : keys.join(', ');
-  return `Changed since by someone else: ${named}.`;
+  return `Changed since: ${named}.`;
 }

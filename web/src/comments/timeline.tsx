@@ -13,6 +13,7 @@ import { CommentEntry } from './comment.tsx';
 import { CommentForm } from './comment-form.tsx';
 import { useDraft } from './draft.ts';
 import { createComment, type Subject, showComment, useChanges, useComments } from './queries.ts';
+import type { RestoreOf } from './restore.ts';
 import './comments.css';
 
 type TimelineProps = {
@@ -21,13 +22,15 @@ type TimelineProps = {
   project?: string;
   /** Whether its project is archived. */
   isReadOnly?: boolean;
+  /** For an item that can be changed. */
+  restoreOf?: RestoreOf | undefined;
 };
 
 /** As many entries as fit on a screen. */
 const maxShown = 20;
 
 /** The comments on an item and its changes in one list, newest last, and below it the form for the next comment. */
-export function Timeline({ subject, project, isReadOnly = false }: TimelineProps) {
+export function Timeline({ subject, project, isReadOnly = false, restoreOf }: TimelineProps) {
   const canWrite = useHasScope()('projects.manage') && !isReadOnly;
   const comments = useComments(subject);
   const changes = useChanges(subject);
@@ -41,6 +44,7 @@ export function Timeline({ subject, project, isReadOnly = false }: TimelineProps
     shown.flatMap((entry) => entry.changes ?? []),
     project,
   );
+  const newest = newestOfValues(changes.data ?? []);
   const failed = [comments, changes].find(({ isError }) => isError);
   const isLoaded = comments.data !== undefined && changes.data !== undefined;
   return (
@@ -66,7 +70,12 @@ export function Timeline({ subject, project, isReadOnly = false }: TimelineProps
                   isLinked={comment.id === linked}
                 />
               ) : (
-                <Changes key={changes[0].id} changes={changes} nameOf={nameOf} />
+                <Changes
+                  key={changes[0].id}
+                  changes={changes}
+                  nameOf={nameOf}
+                  restoreOf={(change) => (newest.has(change) ? restoreOf?.(change) : undefined)}
+                />
               ),
             )}
           </ol>
@@ -84,6 +93,10 @@ function useLinkedComment(): string {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the fragment changes with the page
   return useMemo(() => window.location.hash.slice(1), [location]);
 }
+
+/** The last change from each value of a field: where the value can be restored. */
+const newestOfValues = (changes: readonly HistoryEntry[]): ReadonlySet<HistoryEntry> =>
+  new Set(new Map(changes.map((change) => [JSON.stringify([change.field, change.from]), change])).values());
 
 type Entry = { comment: Comment; changes?: never } | { changes: ChangeGroup; comment?: never };
 

@@ -6,6 +6,7 @@ import { readItem } from '../api/items.ts';
 import type { HistoryEntry } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
 import { type Subject, useChanges } from '../comments/queries.ts';
+import type { RestoreOf } from '../comments/restore.ts';
 import {
   attributeLabel,
   capitalize,
@@ -16,6 +17,7 @@ import {
   labelOf,
   summarizeScopes,
 } from '../format.ts';
+import { ActionButton } from './action-button.tsx';
 import { ByActor } from './actor.tsx';
 import { Button } from './button.tsx';
 import { Card } from './card.tsx';
@@ -63,15 +65,26 @@ export function History({ subject, title = 'History' }: HistoryProps) {
 export type ChangeGroup = readonly [HistoryEntry, ...HistoryEntry[]];
 
 /** The fields that one request has changed, with its reason, time and author once. */
-export const Changes = ({ changes, nameOf }: { changes: ChangeGroup; nameOf: NameOf }) => {
+export const Changes = ({
+  changes,
+  nameOf,
+  restoreOf,
+}: {
+  changes: ChangeGroup;
+  nameOf: NameOf;
+  restoreOf?: RestoreOf;
+}) => {
   const [first] = changes;
   return (
     <li className={changes.length > 1 ? 'change several' : 'change'}>
       {changes.map((change, index) => (
-        <p key={change.id}>
-          <HistoryChange entry={change} nameOf={nameOf} />
-          {index === changes.length - 1 && <Reason entry={first} />}
-        </p>
+        <div key={change.id} className="change-line">
+          <p>
+            <HistoryChange entry={change} nameOf={nameOf} />
+            {index === changes.length - 1 && <Reason entry={first} />}
+          </p>
+          <Restore entry={change} nameOf={nameOf} act={restoreOf?.(change)} />
+        </div>
       ))}
       <p className="quiet">
         <time dateTime={first.at}>{formatTime(first.at)}</time> <ByActor actor={first.actor} />
@@ -79,6 +92,24 @@ export const Changes = ({ changes, nameOf }: { changes: ChangeGroup; nameOf: Nam
     </li>
   );
 };
+
+type RestoreProps = ChangeProps & { act: ReturnType<RestoreOf> };
+
+function Restore({ entry: { field, from }, nameOf, act }: RestoreProps) {
+  const value = formatValue(field, from, nameOf);
+  if (!act) return null;
+  return (
+    <ActionButton
+      small
+      plain
+      className="restore no-print"
+      aria-label={`Restore this value: ${labelOf(field)} ${value.slice(0, 80)}`}
+      act={act}
+    >
+      Restore this value
+    </ActionButton>
+  );
+}
 
 export function groupChanges(changes: readonly HistoryEntry[]): ChangeGroup[] {
   const groups: [HistoryEntry, ...HistoryEntry[]][] = [];

@@ -14,6 +14,15 @@ export const changedSince = 'Someone else changed this since, so it was not undo
 type Toast = { id: number; text: string; undo?: () => Promise<unknown> };
 
 const toasts = createStore<readonly Toast[]>([]);
+
+/** The changes that can be undone with the keyboard, also after their toasts are gone, and the pages they were made on. */
+let undoable: readonly (Required<Toast> & { path: string })[] = [];
+const maxUndoable = 50;
+
+const forget = (id: number) => {
+  undoable = undoable.filter((one) => one.id !== id);
+};
+
 let lastId = 0;
 
 function dismiss(id: number): void {
@@ -27,6 +36,8 @@ export function toast(text: string, undo?: () => Promise<unknown>): void {
   // Several requests can fail at once with the same message.
   if (toasts.get().some((one) => one.text === text && !undo)) return;
   lastId += 1;
+  if (undo)
+    undoable = [...undoable.slice(1 - maxUndoable), { id: lastId, text, undo, path: location.pathname }];
   toasts.set([...toasts.get().slice(-2), { id: lastId, text, ...(undo && { undo }) }]);
 }
 
@@ -42,30 +53,55 @@ export function ToastRegion() {
   );
 }
 
-function ToastBox({ id, text, undo }: Toast) {
-  const [isHeld, setHeld] = useState(false);
-  const [isUndoing, setUndoing] = useState(false);
+/** Returns a function that undoes the last change on the page, and returns whether there was one. */
+export function useUndoLast(): () => boolean {
+  const run = useUndo();
+  return () => {
+    const last = undoable.findLast(({ path }) => path === location.pathname);
+    if (!last) return false;
+    forget(last.id);
+    dismiss(last.id);
+    void run(last.undo, `Undone: ${last.text}`).then((canRetry) => {
+      if (canRetry) undoable = [...undoable, last];
+    });
+    return true;
+  };
+}
+
+/** Undoes a change and says so. Returns whether it can be tried again. */
+function useUndo() {
   const client = useQueryClient();
-  useEffect(() => {
-    if (isHeld || isUndoing) return;
-    const timer = setTimeout(() => dismiss(id), undo ? 15_000 : 6000);
-    return () => clearTimeout(timer);
-  }, [id, undo, isHeld, isUndoing]);
-  const runUndo = async () => {
-    setUndoing(true);
+  return async (undo: () => Promise<unknown>, done: string): Promise<boolean> => {
     try {
-      await undo?.();
-      dismiss(id);
-      toast('Undone');
+      await undo();
+      toast(done);
+      return false;
     } catch (error) {
       endSessionOn401(error);
       const isStale = error instanceof ApiError && error.status === 412;
       toast(isStale ? changedSince : errorLine(error));
       if (isStale) void client.invalidateQueries();
       // Without a connection or a session it was not refused, so it can be tried again.
-      if (error instanceof ApiError && [0, 401, 429, 503].includes(error.status)) setUndoing(false);
-      else dismiss(id);
+      return error instanceof ApiError && [0, 401, 429, 503].includes(error.status);
     }
+  };
+}
+
+function ToastBox({ id, text, undo }: Toast) {
+  const [isHeld, setHeld] = useState(false);
+  const [isUndoing, setUndoing] = useState(false);
+  const run = useUndo();
+  useEffect(() => {
+    if (isHeld || isUndoing) return;
+    const timer = setTimeout(() => dismiss(id), undo ? 15_000 : 6000);
+    return () => clearTimeout(timer);
+  }, [id, undo, isHeld, isUndoing]);
+  const runUndo = async () => {
+    if (!undo) return;
+    setUndoing(true);
+    if (await run(undo, 'Undone')) return setUndoing(false);
+    forget(id);
+    dismiss(id);
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it stays while the pointer or the focus is in it

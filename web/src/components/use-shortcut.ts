@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'react';
 export const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 
 /**
- * Runs an action on a single key, except while the user types or a dialog, menu or popover is open. The action returns
+ * Runs an action on a single key, or on one with Ctrl such as `Ctrl+z` (on Apple ⌘), except while the user types or a dialog, menu or popover is open. The action returns
  * whether it handles the key; with `false` it leaves the key to others. Shortcuts that listen on the body come after
  * those of the page.
  */
@@ -19,8 +19,7 @@ export function useShortcut(
   });
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
-      if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
-        return;
+      if (nameOf(event) !== key || event.altKey || event.defaultPrevented) return;
       if (isTyping(event.target) || document.querySelector('.overlay, .popover, .sign-in')) return;
       if (!latest.current()) return;
       event.preventDefault();
@@ -31,6 +30,9 @@ export function useShortcut(
     return () => target.removeEventListener('keydown', listen, { capture: true });
   }, [key, target]);
 }
+
+const nameOf = ({ key, ctrlKey, metaKey }: KeyboardEvent) =>
+  (isApple ? metaKey : ctrlKey) ? `Ctrl+${key}` : ctrlKey || metaKey ? '' : key;
 
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&

@@ -32,6 +32,7 @@ function IssueContents({ issue }: { issue: Issue }) {
     <>
       <Head editor={editor} />
       <ItemColumns
+        editor={editor}
         main={
           <>
             <IssueStatusCard editor={editor} />

@@ -1,18 +1,26 @@
 import type { ReactNode } from 'react';
 import type { ItemList } from '../api/items.ts';
 import { Activity } from '../comments/activity.tsx';
+import { restorerOf } from '../comments/restore.ts';
+import type { Editor } from '../fields/editor.ts';
 import { useIsArchived } from '../projects/queries.ts';
 
-type Props = { main: ReactNode; side: ReactNode; activity: ReturnType<typeof activityOf> };
+type Props<Input, Item> = {
+  editor: Editor<Input, Item>;
+  main: ReactNode;
+  side: ReactNode;
+  activity: ReturnType<typeof activityOf>;
+};
 
 /** What an item is about, its details beside it, and its comments and changes below. */
-export function ItemColumns({ main, side, activity }: Props) {
+export function ItemColumns<Input, Item extends object>(props: Props<Input, Item>) {
+  const { editor, main, side, activity } = props;
   const isReadOnly = useIsArchived(activity.project);
   return (
     <div className="columns with-activity">
       <div className="stack">{main}</div>
       <div className="stack side">{side}</div>
-      <Activity {...activity} isReadOnly={isReadOnly} />
+      <Activity {...activity} isReadOnly={isReadOnly} restoreOf={restorerOf(editor)} />
     </div>
   );
 }

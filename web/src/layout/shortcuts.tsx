@@ -1,4 +1,5 @@
 import { Dialog } from '../components/dialog.tsx';
+import { useUndoLast } from '../components/toast.tsx';
 import { useShortcut } from '../components/use-shortcut.ts';
 import { createCommands, useIsAvailable } from './navigation.ts';
 
@@ -18,6 +19,7 @@ const shortcuts: [keys: string[], action: string][] = [
   [['c'], 'Create what the page lists, or choose what to create'],
   [['e'], 'Edit the focused field'],
   [['Ctrl', 'Enter'], 'Send the comment'],
+  [['Ctrl', 'Z'], 'Undo the last change on this page'],
   [['?'], 'Show shortcuts'],
 ];
 
@@ -37,7 +39,9 @@ export function useShortcuts(open: (dialog: DialogName) => void): void {
     if (!canCreate || isPast()) return false;
     return show('create');
   };
+  const undoLast = useUndoLast();
   useShortcut('?', () => show('shortcuts'), frame);
+  useShortcut('Ctrl+z', undoLast, frame);
   useShortcut('/', () => focusSearch() || show('palette'), frame);
   useShortcut('c', create, frame);
   useShortcut('j', () => focusRow(1), frame);

@@ -2,13 +2,18 @@ import { useEffect, useState } from 'react';
 import { api, dataOrThrow } from '../api/client.ts';
 import { subjectOf } from '../api/event-types.ts';
 import { eventTypeValues, type Project } from '../api/openapi.ts';
-import { useRows } from '../api/queries.ts';
+import { useRefresh, useRows } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
+import { restore } from '../bulk/change.ts';
+import { nouns } from '../bulk/kinds.ts';
+import { ActionButton } from '../components/action-button.tsx';
 import { Button } from '../components/button.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
 import { Loading } from '../components/loading.tsx';
-import { formatAge, formatTime } from '../format.ts';
-import { EventSentence } from './event-sentence.tsx';
+import { toast } from '../components/toast.tsx';
+import { formatAge, formatTime, pluralize } from '../format.ts';
+import { canUndo, type EventGroup, groupEvents, lists, readGroup } from './bulk-events.ts';
+import { EventSentence, GroupSentence } from './event-sentence.tsx';
 
 const shownTypes = eventTypeValues.filter((type) => !['access', 'session'].includes(subjectOf(type)));
 
@@ -24,6 +29,7 @@ export function Activity({ projects }: { projects: readonly Project[] }) {
     { limit: 10, isCounted: false },
   );
   useClock();
+  const groups = groupEvents(events.rows);
   return (
     <section className="card activity" aria-labelledby="activity">
       <h2 id="activity">Activity</h2>
@@ -33,13 +39,18 @@ export function Activity({ projects }: { projects: readonly Project[] }) {
         <p className="quiet">No activity yet. Changes appear here as they happen.</p>
       )}
       <ol className="lines">
-        {events.rows.map((event) => (
-          <li key={event.id}>
+        {groups.map((group, i) => (
+          <li key={group[0].id}>
             <p className="grow">
-              <EventSentence event={event} projects={projects} />
+              {group.length === 1 ? (
+                <EventSentence event={group[0]} projects={projects} />
+              ) : (
+                <GroupSentence group={group} isWhole={i < groups.length - 1 || !events.hasNextPage} />
+              )}
             </p>
-            <time dateTime={event.at} title={formatTime(event.at)}>
-              {formatAge(event.at)}
+            {canUndo(group) && hasScope('projects.manage') && <UndoAll group={group} />}
+            <time dateTime={group[0].at} title={formatTime(group[0].at)}>
+              {formatAge(group[0].at)}
             </time>
           </li>
         ))}
@@ -50,6 +61,27 @@ export function Activity({ projects }: { projects: readonly Project[] }) {
         </Button>
       )}
     </section>
+  );
+}
+
+/** Undoes a bulk change. Items that were changed since are left, and named. */
+function UndoAll({ group }: { group: EventGroup }) {
+  const refresh = useRefresh();
+  const [{ subject, at }] = group;
+  const list = lists[subject.type] ?? 'risks';
+  const undo = async () => {
+    try {
+      const changed = await readGroup(group);
+      await restore(list, changed);
+      toast(`Undone: ${pluralize(changed.length, nouns[list])}`);
+    } finally {
+      await refresh();
+    }
+  };
+  return (
+    <ActionButton small plain aria-label={`Undo all: ${list}, ${formatTime(at)}`} act={undo}>
+      Undo all
+    </ActionButton>
   );
 }
 

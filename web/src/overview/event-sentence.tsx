@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { ChangeEvent, EventType } from '../api/event-types.ts';
 import type { Project } from '../api/openapi.ts';
@@ -7,9 +7,10 @@ import { Actor } from '../components/actor.tsx';
 import { formatValue } from '../components/history.tsx';
 import { ItemLink } from '../components/item-link.tsx';
 import { plainText } from '../components/markdown.ts';
-import { capitalize, humanize, labelOf } from '../format.ts';
+import { capitalize, formatNumber, humanize, labelOf } from '../format.ts';
 import { shortUrl } from '../webhooks/queries.ts';
 import { AccessSentence, SessionSentence } from './access-sentence.tsx';
+import { type EventGroup, lists } from './bulk-events.ts';
 
 type Props = { event: ChangeEvent; projects: readonly Project[] };
 
@@ -31,6 +32,29 @@ export function EventSentence({ event, projects }: Props) {
     <>
       <Actor actor={actor} /> {before} {subject}
       {after}
+    </>
+  );
+}
+
+const maxNamed = 3;
+
+/** A change of many items: "Ada changed the owner of 12 risks: APOLLO-R7, APOLLO-R9, APOLLO-R12 and 9 more". */
+export function GroupSentence({ group, isWhole }: { group: EventGroup; isWhole: boolean }) {
+  const [{ actor, subject }] = group;
+  const list = lists[subject.type] ?? 'risks';
+  const fields = new Set(group.flatMap(({ previous }) => Object.keys(previous)).map(fieldName));
+  const count = `${formatNumber(group.length)}${isWhole ? '' : ' or more'}`;
+  const rest = group.length - maxNamed;
+  return (
+    <>
+      <Actor actor={actor} /> changed the {[...fields].join(', ')} of {count} {list}:{' '}
+      {group.slice(0, maxNamed).map(({ id, subject: { key } }, i) => (
+        <Fragment key={id}>
+          {i > 0 && ', '}
+          <Link href={`/${list}/${key}`}>{key}</Link>
+        </Fragment>
+      ))}
+      {rest > 0 && ` and ${formatNumber(rest)} more`}
     </>
   );
 }
@@ -121,12 +145,6 @@ const isShort = (value: unknown) =>
 const fieldName = (field: string) => {
   const label = labelOf(field);
   return `${label.charAt(0).toLowerCase()}${label.slice(1)}${field.endsWith('_on') ? ' date' : ''}`;
-};
-
-const lists: Readonly<Record<string, 'risks' | 'issues' | 'tasks'>> = {
-  risk: 'risks',
-  issue: 'issues',
-  task: 'tasks',
 };
 
 /** The name of what was changed, linked to its page while there is one. */

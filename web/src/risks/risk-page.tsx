@@ -32,6 +32,7 @@ function RiskContents({ risk }: { risk: NonNullable<ReturnType<typeof useRisk>['
     <>
       <Head editor={editor} />
       <ItemColumns
+        editor={editor}
         main={
           <>
             <RiskStatusCard editor={editor} />

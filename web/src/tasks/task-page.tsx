@@ -39,6 +39,7 @@ function TaskContents({ task }: { task: Task }) {
         {deleteTaskNote}
       </ItemTitle>
       <ItemColumns
+        editor={editor}
         main={<Description editor={editor} />}
         side={<Details editor={editor} />}
         activity={activityOf('tasks', task)}
