@@ -43,7 +43,7 @@ export const ownerColumn = {
   name: 'owner',
   header: 'Owner',
   width: 8.5,
-  largeWidth: 13.8,
+  largeWidth: 12.5,
   sorts: ['owner_name', '-owner_name'],
   from: 'tablet',
   cell: ({ owner_name }: { owner_name: string | null }) =>
