@@ -76,7 +76,7 @@ export function Materialize({ risk, onClose }: { risk: Risk; onClose: () => void
       >
         <p className="quiet">Creates a linked issue and removes the {noun} from the active register.</p>
         {openCount > 0 && (
-          <label>
+          <label className="move-tasks">
             <input
               type="checkbox"
               checked={movesTasks}
