@@ -13,15 +13,17 @@ export type Row = {
   isHeader?: true;
   /** For the header of a table: the lines above it, which are not imported. */
   titles?: readonly Title[];
-  /** For the header of a sheet: the sheet, and the other sheets of the workbook. */
-  sheet?: { name: string; others: string[] };
+  /** For the header of a table: the first lines of the file, one of which it is. */
+  firstLines?: readonly Title[];
+  /** For the header of a sheet: the sheet, the other sheets of the workbook, and all that are not hidden. */
+  sheet?: { name: string; others: string[]; visible: string[] };
   /** Why the row is invalid as a whole; its cells are not used. */
   error?: string;
   /** Why the row is no data, such as a group title; it is not imported. */
   skipped?: string;
 };
 
-/** A line above the header, and the texts of its cells that are not empty. */
+/** A line, and the texts of its cells that are not empty. */
 export type Title = { line: number; texts: readonly string[] };
 
 /** The limit of other request bodies. A longer row most likely has an unclosed quote. */
@@ -131,11 +133,9 @@ export function createTable(layout: TableLayout = plainLayout) {
       );
     names = found;
     const at = waiting.indexOf(header);
-    const titles = waiting.slice(0, at).map(({ line, cells }) => ({
-      line,
-      texts: cells.filter(isFilled).map((cell) => String(cell).trim()),
-    }));
-    rows.push({ line: header.line, names, cells: names, isHeader: true, titles });
+    const titles = waiting.slice(0, at).map(textsOf);
+    const firstLines = waiting.slice(0, maxFirstLines).map(textsOf);
+    rows.push({ line: header.line, names, cells: names, isHeader: true, titles, firstLines });
     for (const row of waiting.slice(at + lines)) addRow(row, found, rows);
     waiting = [];
   }
@@ -144,7 +144,7 @@ export function createTable(layout: TableLayout = plainLayout) {
   const isComplete = () =>
     headerRow === undefined
       ? waiting.length >= firstRows
-      : waiting.filter(({ line }) => line >= headerRow).length >= 2;
+      : waiting.length >= maxFirstLines && waiting.filter(({ line }) => line >= headerRow).length >= 2;
 
   return {
     /** Whether a row was read, which may turn out to be the header. */
@@ -166,6 +166,14 @@ export function createTable(layout: TableLayout = plainLayout) {
     },
   };
 }
+
+/** The number of lines among which the sender can choose another header. */
+const maxFirstLines = firstRows;
+
+const textsOf = ({ line, cells }: TableRow): Title => ({
+  line,
+  texts: cells.filter(isFilled).map((cell) => String(cell).trim()),
+});
 
 /** Whether the cells of a row are the names of their columns. */
 const isHeaderAgain = (names: readonly string[], cells: readonly unknown[]) => {

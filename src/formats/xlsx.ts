@@ -61,7 +61,8 @@ export async function* readXlsx(
           add: (row: TableRow) => rows.push(row),
           end() {},
         };
-        const collector = rowCollector(texts.texts, styles.percentStyles, { name, others: [] }, table);
+        const ofChoice = { name, others: [], visible: [] };
+        const collector = rowCollector(texts.texts, styles.percentStyles, ofChoice, table);
         for await (const _ of parseXml(entry, maxBytes.sheet, collector.handler)) {
           yield [];
           if (collector.isAtEnd() || rows.length >= firstRows) break;
@@ -70,7 +71,11 @@ export async function* readXlsx(
       }
       chosen = visible[layout.chooseSheet(sheets)] ?? chosen;
     }
-    const sheet = { name: chosen.name, others: found.othersOf(chosen.name) };
+    const sheet = {
+      name: chosen.name,
+      others: found.othersOf(chosen.name),
+      visible: visible.map(({ name }) => name),
+    };
     const collector = rowCollector(texts.texts, styles.percentStyles, sheet, createTable(layout));
     for await (const _ of parseXml(chosen.entry, maxBytes.sheet, collector.handler)) {
       yield collector.take();
@@ -214,7 +219,7 @@ function textCollector() {
 function rowCollector(
   texts: readonly string[],
   percentStyles: ReadonlySet<string>,
-  sheet: { name: string; others: string[] },
+  sheet: NonNullable<Row['sheet']>,
   table: Pick<ReturnType<typeof createTable>, 'hasRows' | 'width' | 'add' | 'end'>,
 ) {
   const run = runCollector();

@@ -16,7 +16,7 @@ import { importErrors } from '../http/route-errors.ts';
 import type { Importable, SyncTarget } from './importable.ts';
 import { createLayout } from './layout/layout.ts';
 import { withMapping } from './mapping.ts';
-import { readRecognition } from './recognize/parameters.ts';
+import { createdPeople, readRecognition } from './recognize/parameters.ts';
 import type { CreatePlaceholders } from './references/people.ts';
 import { type ImportJob, runImport, type Store, summaryOf } from './run.ts';
 import { ImportQuery, ImportResponse, type ImportSummary } from './schema.ts';
@@ -84,15 +84,19 @@ async function receive(
   const given = Object.keys(parseQueryString(request.url.split('?')[1] ?? ''));
   const query = await withMapping(request.database.db, resource.what, request.query as ImportQuery, given);
   const { mode = 'create', atomic = false, dry_run = false, sheet, include, unknown_people } = query;
-  if (unknown_people === 'create') rejectWithoutPersonnel(request);
   const recognition = readRecognition(query, request.moment.time_zone);
+  if (unknown_people === 'create' || createdPeople(recognition).size > 0) rejectWithoutPersonnel(request);
   const layout = createLayout(resource, recognition);
   const job: ImportJob = {
     importable: resource,
     unknownPeople: unknown_people,
     createPlaceholders,
     syncTarget: syncTargets[resource.what],
-    source: sourceOf(format, file, { charset: query.charset ?? named, sheet, layout }),
+    source: sourceOf(format, file, {
+      charset: query.charset ?? named,
+      sheet: sheetFor(format, given, sheet),
+      layout,
+    }),
     options: { mode: mode === 'create' ? 'create' : 'upsert', atomic, dry_run },
     recognition,
     include,
@@ -104,12 +108,16 @@ async function receive(
   return send(request, reply, job, imported, query);
 }
 
+/** The sheet of a mapping is for workbooks; the next file can be CSV. */
+const sheetFor = (format: string, given: readonly string[], sheet: string | undefined) =>
+  format === 'xlsx' || given.includes('sheet') ? sheet : undefined;
+
 /** People are created by keys that may create people, whatever else they import. */
 function rejectWithoutPersonnel({ actor }: FastifyRequest): void {
   if (actor.project_ids !== null) throw keyLimited('It cannot create people.');
   if (grants(actor.scopes, 'personnel.manage')) return;
   throw insufficientScope(
-    '`unknown_people=create` also requires the scope `personnel.manage`. Use a key that has it, or `unknown_people=leave_empty`.',
+    'To create people, an import also requires the scope `personnel.manage`. Use a key that has it, or `unknown_people=leave_empty`.',
     ['personnel.manage'],
   );
 }

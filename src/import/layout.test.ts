@@ -68,6 +68,11 @@ onSqlite('the layout of a table', (start) => {
       const body = await send(file, 'header_row=3');
       assert.deepEqual(await stored(body, 'title', 'impact'), [['H', 4]]);
       assert.deepEqual(lines(body), [1, 2]);
+      assert.equal(body.summary.header_row, 3);
+      assert.deepEqual(body.summary.first_lines[0], { line: 1, text: 'title, notes' });
+      assert.equal(body.summary.first_lines.length, 4);
+      const unknown = await service.upload(`${path}/import`, key, 'Wer,Was\nAda,Kaffee\nBob,Tee\n');
+      assert.deepEqual([unknown.body.header_row, unknown.body.first_lines[2].text], [1, 'Bob, Tee']);
       const { status, body: problem } = await service.upload(`${path}/import?header_row=9`, key, file);
       assert.deepEqual([status, problem.errors[0].parameter], [400, 'header_row']);
     });
@@ -82,6 +87,13 @@ onSqlite('the layout of a table', (start) => {
       const body = await send(raid, '', xlsxType);
       assert.deepEqual(await stored(body, 'title'), ['I']);
       assert.equal(body.summary.sheet, 'Risks');
+      assert.deepEqual(body.summary.sheets, ['Cover', 'Issues', 'Risks']);
+      const coverOnly = await service.upload(`${path}/import?sheet=Cover`, key, raid, xlsxType);
+      assert.deepEqual([coverOnly.status, coverOnly.body.sheets], [422, ['Cover', 'Issues', 'Risks']]);
+      await service.make('/v1/mappings', key, { list: 'risks', name: 'raid', query: 'sheet=Issues' });
+      assert.equal((await send(raid, 'mapping=raid', xlsxType)).summary.sheet, 'Issues');
+      // The corrected rows of a workbook can be sent as CSV.
+      assert.equal((await send('Title\nK\n', 'mapping=raid')).summary.created, 1);
       const other = await workbookOf([cover, sheet('Log', 'J')]);
       assert.equal((await send(other, '', xlsxType)).summary.sheet, 'Log');
     });

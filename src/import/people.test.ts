@@ -136,6 +136,36 @@ onBothEngines('people of a file who are not on the roster', (start) => {
     assert.deepEqual([unused.status, unused.body.code], [400, 'invalid_parameter']);
   });
 
+  test('can be decided one by one, as the summary names them', async (t) => {
+    const { service, key, owners, send } = await withProject(start(t));
+    const names = 'title,Owner\nA,"Torvalds, Linus"\nB,"Gates, Bill"\nC,"Jobs, Steve"\nD,"Wozniak, Steve"\n';
+    const { summary } = (await send('dry_run=true', names)).body;
+    assert.deepEqual(pluck(summary.unknown_people, 'text'), [
+      'Torvalds, Linus',
+      'Gates, Bill',
+      'Jobs, Steve',
+      'Wozniak, Steve',
+    ]);
+    const map =
+      'map_values=Owner:Torvalds, Linus=ada@example.com,Owner:Gates, Bill=*,Owner:Steve Jobs=&unknown_people=error';
+    const { body } = await send(map, names);
+    assert.deepEqual(pluck(body.results, 'status'), ['created', 'created', 'created', 'failed']);
+    assert.deepEqual(await owners(), { A: 'Ada Lovelace', B: 'Bill Gates', C: null });
+    assert.deepEqual(pluck(body.summary.unknown_people, 'text', 'result'), [
+      ['Gates, Bill', 'created'],
+      ['Wozniak, Steve', 'failed'],
+    ]);
+    const people: Any[] = await service.list('/v1/personnel?kind=placeholder', key);
+    assert.deepEqual(pluck(people, 'name'), ['Bill Gates']);
+    const limited = await service.key('projects.manage');
+    const refused = await service.upload(
+      `${path}/import?map_values=Owner:x=*`,
+      limited,
+      'title,Owner\nE,x\n',
+    );
+    assert.deepEqual([refused.status, refused.body.code], [403, 'insufficient_scope']);
+  });
+
   test('of a personnel file are created unless another row of the file is about them', async (t) => {
     const { service, key } = await withKey(start(t));
     const people =

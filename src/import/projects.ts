@@ -9,6 +9,7 @@ import type { Change } from '../store/writes/change.ts';
 import { lockProjectRows, lockTables } from '../store/writes/locks.ts';
 import type { Importable, ItemProject } from './importable.ts';
 import { createRowParser, isProject, keyValue, type ParsedRow } from './parse-rows.ts';
+import { createdPeople, type Recognition } from './recognize/parameters.ts';
 import { findMoved, isIdOf } from './references/moved.ts';
 import type { PeoplePolicy } from './references/people.ts';
 import type { FileScan, Source } from './scan.ts';
@@ -163,7 +164,11 @@ export async function lockForRows(
   );
 }
 
-type LockedJob = { importable: Importable; unknownPeople?: PeoplePolicy | undefined };
+type LockedJob = {
+  importable: Importable;
+  unknownPeople?: PeoplePolicy | undefined;
+  recognition: Recognition;
+};
 
 /** Like `lockForRows`, for all rows of the file. */
 export async function lockForFile(
@@ -190,13 +195,13 @@ export async function lockForFile(
 
 async function lock(
   db: Transaction<Tables>,
-  { importable: { what, project, across }, unknownPeople }: LockedJob,
+  { importable: { what, project, across }, unknownPeople, recognition }: LockedJob,
   names: readonly string[],
 ): Promise<void> {
   const tables = new Set<TableName>(lockedTables[what]);
   if (across?.createProject) tables.add('projects');
   // Two imports at a time must not create a placeholder each for one name.
-  if (unknownPeople === 'create') tables.add('people');
+  if (unknownPeople === 'create' || createdPeople(recognition).size > 0) tables.add('people');
   await lockTables(db, ...tables);
   const moved = await findMoved(db, names.filter(isProjectId));
   const found = await findProjects(db, [...new Set([...names, ...moved.values()])]);

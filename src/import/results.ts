@@ -103,11 +103,12 @@ export class Results {
   /** Records the people of a row that were not found. */
   addPeople(
     { line, unknownPeople = [], nobody = [] }: Resolved,
-    policy: PeoplePolicy,
+    policyFor: (text: string) => PeoplePolicy,
     columns: Columns,
   ): void {
-    const result = { error: 'failed', leave_empty: 'left_empty', create: 'created' }[policy] as 'failed';
     for (const { field, text, user_id } of unknownPeople) {
+      const policy = policyFor(text);
+      const result = ({ error: 'failed', leave_empty: 'left_empty', create: 'created' } as const)[policy];
       const { unknown } = this.people;
       const key = placeholderKey(text);
       if (!unknown[key] && Object.keys(unknown).length >= maxPeople) continue;

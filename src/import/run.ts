@@ -16,7 +16,7 @@ import {
   type RowGroup,
 } from './projects.ts';
 import { explainRecognition } from './recognize/explain.ts';
-import type { Recognition } from './recognize/parameters.ts';
+import { createdPeople, type Recognition } from './recognize/parameters.ts';
 import { isIdOf, recordMoved } from './references/moved.ts';
 import {
   type CreatePlaceholders,
@@ -167,6 +167,12 @@ async function importInOneTransaction(
   return results;
 }
 
+function createPeoplePolicy({ unknownPeople = 'error', recognition }: ImportJob) {
+  const created = createdPeople(recognition);
+  return (text: string): PeoplePolicy =>
+    created.size > 0 && created.has(placeholderKey(text)) ? 'create' : unknownPeople;
+}
+
 /** Writes all rows in batches. Each group of batches is one transaction of the store. `isLocked`: it has all locks already. */
 async function importRows(
   store: Store,
@@ -175,7 +181,8 @@ async function importRows(
   results: Results,
   isLocked = false,
 ): Promise<void> {
-  const { importable, source, options, change, onProgress, unknownPeople: policy = 'error' } = job;
+  const { importable, source, options, change, onProgress } = job;
+  const policyFor = createPeoplePolicy(job);
   const waiting = createWaitingRows(importable, scan.rowsByKey);
   const newIds = new Map<string, string>();
   const lastNumbers = new Map<string, number>();
@@ -222,7 +229,7 @@ async function importRows(
     const otherRows = { isPending: (text: string) => mayWait && waiting.isPending(text), newIds };
     const people: PeopleLookup = {
       seesPeople: job.seesPeople,
-      policy,
+      policyFor,
       isPlaceholder: (user_id) => placeholders.has(user_id),
       createPlaceholders: (texts) => createPlaceholders(db, texts),
     };
@@ -292,7 +299,7 @@ async function importRows(
     for (const one of batch) {
       const result = resultOf(one.row, one.written, scan.columns, options.dry_run);
       results.set(one.row.index, { ...result, ...includedData(one) });
-      results.addPeople(one.row, policy, scan.columns);
+      results.addPeople(one.row, policyFor, scan.columns);
       job.onWritten?.(one);
       await pause();
     }

@@ -5,6 +5,7 @@ import { createPacer } from '../formats/pace.ts';
 import type { Row } from '../formats/rows.ts';
 import { keysOf } from './batches.ts';
 import type { Importable } from './importable.ts';
+import { describeTable } from './layout/describe.ts';
 import { createRowParser, type ParsedRow } from './parse-rows.ts';
 import { type Column, kindNamed } from './recognize/catalogue.ts';
 import { type Columns, createColumns } from './recognize/columns.ts';
@@ -25,7 +26,8 @@ export type FileScan = {
   columns: Columns;
   /** The number of rows that have each name, id or email. Empty if rows cannot refer to one another. */
   rowsByKey: ReadonlyMap<string, number>;
-  sheet?: Row['sheet'];
+  /** The header of a table. */
+  header?: Row | undefined;
   charset?: string;
 };
 
@@ -47,15 +49,15 @@ export async function scanFile(
   let hasReferences = !source.isTable;
   let isEmpty = source.isTable;
   let rows = 0;
-  let sheet: Row['sheet'];
+  let header: Row | undefined;
   for await (const chunk of source.rows()) {
     for (const row of chunk) {
       if (row.isHeader) {
         if (!recognition.isLenient) rejectUnknownColumns(recognition.map, row.names);
-        columns.setHeader(row, mode);
+        header = row;
+        explainTable(row, () => columns.setHeader(row, mode));
         parse = createRowParser(importable, columns, source.isTable);
         hasReferences = columns.table().some((column) => refersTo(column, importable.what));
-        sheet = row.sheet;
         isEmpty = false;
         continue;
       }
@@ -79,14 +81,24 @@ export async function scanFile(
       'The file is empty. Put the column names on the first line and one row on each line after it.';
     throw new Problem('invalid_body', detail);
   }
-  columns.settle();
+  explainTable(header, () => columns.settle());
   return {
     rows,
     columns,
     rowsByKey,
-    ...(sheet && { sheet }),
+    header,
     ...(source.charset && { charset: source.charset }),
   };
+}
+
+/** Adds the table that was read to an error about its columns, so that the sender can choose another header or sheet. */
+function explainTable(header: Row | undefined, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Problem && header) Object.assign(error.extra, describeTable(header));
+    throw error;
+  }
 }
 
 /** The keys of a row. Whether `Lovelace, Ada` is a last and a first name is known only at the end of the file. */

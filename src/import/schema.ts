@@ -55,7 +55,8 @@ export const ImportQuery = Strict(
       maxItems: 200,
       description:
         'Assigns texts of a column to values of its field: `Status:Parked=monitoring,Status:Dead=closed`, or to people: ' +
-        '`Owner:jdoe=jane@example.com`. An empty value clears the field.',
+        '`Owner:jdoe=jane@example.com`. An empty value clears the field; `Owner:kjohnson=*` creates the person as a ' +
+        'placeholder, which also requires the scope `personnel.manage`.',
     }),
     scales: Type.Array(Type.String({ maxLength: 1000 }), {
       maxItems: 200,
@@ -82,7 +83,7 @@ export const ImportQuery = Strict(
       description:
         'What to do with texts that match nobody in a column for people: an `error` of the row; `leave_empty`, with a ' +
         'warning, which changes nothing of an existing row; or `create` the people as placeholders, which also requires the ' +
-        'scope `personnel.manage`. `summary.unknown_people` lists them.',
+        'scope `personnel.manage`. `summary.unknown_people` lists them. `map_values` decides about single names.',
     }),
     preset: OneOf([...presetNames, 'none'], {
       description: 'The tool that wrote the file. By default it is detected from the columns.',
@@ -212,6 +213,16 @@ export const ImportSummary = Strict(
     preset: OrNull(OneOf(presetNames, { description: 'The tool that wrote the file.' })),
     date_order: OrNull(OneOf(dateOrders)),
     sheet: OrNull(Type.String({ description: 'The imported sheet of a workbook.' })),
+    sheets: Type.Array(Type.String(), {
+      description: 'The sheets of a workbook that are not hidden. Choose one with `sheet`.',
+    }),
+    header_row: OrNull(
+      Type.Integer({ description: 'The line of a table that the names of its columns were read from.' }),
+    ),
+    first_lines: Type.Array(
+      Strict({ line: Type.Integer(), text: Type.String({ description: 'Its cells, shortened.' }) }),
+      { description: 'The first lines of a table. Choose the one with the names with `header_row`.' },
+    ),
     charset: OrNull(
       Type.String({ description: 'The encoding that a CSV file was read in. Change it with `charset`.' }),
     ),

@@ -1,4 +1,5 @@
 import { joinWords, shortened } from '../../core/text.ts';
+import { describeTable } from '../layout/describe.ts';
 import type { FileScan } from '../scan.ts';
 import type { ImportSummary } from '../schema.ts';
 import { targetOf } from './catalogue.ts';
@@ -10,11 +11,12 @@ const maxNamed = 10;
 
 /** The part of the summary that reports how the columns and values of a file were understood. */
 export function explainRecognition(
-  { columns, sheet, charset }: FileScan,
+  { columns, header, charset }: FileScan,
   people: ImportSummary['unknown_people'],
   /** The texts that say that there is nobody, by column. */
   nobody: Readonly<Record<string, readonly string[]>>,
 ) {
+  const { sheet } = header ?? {};
   const recognized = [...columns.recognized].map(([name, column]) => [shortened(name), column] as const);
   const used = recognized.filter(([, { is }]) => is !== 'ignored');
   const preset = columns.preset() ?? null;
@@ -66,7 +68,7 @@ export function explainRecognition(
     ),
     preset,
     date_order: order,
-    sheet: sheet?.name ?? null,
+    ...describeTable(header),
     charset: charset ?? null,
     explanation: sentences.filter(Boolean).join(' '),
   };

@@ -1,10 +1,10 @@
 import { invalidParameter, Problem } from '../../core/errors.ts';
 import { fold, joinWords, nearest, shortened } from '../../core/text.ts';
 import { isFilled } from '../../formats/rows.ts';
-import { peopleIn } from '../references/people.ts';
+import { createdPerson, peopleIn, placeholderKey } from '../references/people.ts';
 import type { ImportQuery } from '../schema.ts';
 import type { DateOrder } from './dates.ts';
-import type { TableColumn } from './evidence.ts';
+import { inReadingOrder, type TableColumn } from './evidence.ts';
 import { normalizeColumnName, normalizeName } from './names.ts';
 import type { PresetName } from './presets.ts';
 import { readScale, type Scale } from './scales.ts';
@@ -109,6 +109,16 @@ function readConstants(pieces: readonly string[]): Map<string, string> {
   return constants;
 }
 
+/** The people whom `map_values` creates as placeholders, by the key of a placeholder. */
+export const createdPeople = ({ map_values }: Recognition): Set<string> =>
+  new Set(
+    [...map_values.values()].flatMap(({ stated }) =>
+      [...stated.values()].flatMap(({ text, value }) =>
+        value === createdPerson ? placeholderKey(text) : [],
+      ),
+    ),
+  );
+
 /** What the request states about a column. Its name takes precedence over its field. */
 export const statedFor = <T>(all: ByColumn<T>, name: string, field: string): T[] =>
   [field, name].flatMap((key) => all.get(normalizeName(key))?.stated ?? []);
@@ -149,7 +159,8 @@ export function createValueMapCheck(all: ByColumn<ValueMap>, table: readonly Tab
           const text = String(cells[i]).trim();
           unused.delete(normalizeWord(text));
           if (table[i]?.column.is !== 'field')
-            for (const person of peopleIn(text)) unused.delete(normalizeWord(person));
+            for (const person of [inReadingOrder(text), ...peopleIn(text)])
+              unused.delete(normalizeWord(person));
           if (texts.size < maxNamed) texts.add(text);
         }
       }

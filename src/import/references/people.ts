@@ -12,6 +12,9 @@ export const unknownPeople = ['error', 'leave_empty', 'create'] as const;
 /** What an import does with a text that matches nobody in a column for people. */
 export type PeoplePolicy = (typeof unknownPeople)[number];
 
+/** What `map_values` assigns a text to, so that this person is created. No name consists of it. */
+export const createdPerson = '*';
+
 /** Creates people who are known by name only. Returns a problem for each one that cannot be created. */
 export type CreatePlaceholders = (
   db: Transaction<Tables>,
@@ -50,13 +53,17 @@ export function assignPeople(
 ): unknown {
   if (cell === '' || cell === undefined || cell === null) return cell;
   const text = String(cell).trim();
-  const isWhole = assigned.has(normalizeWord(text));
+  // The name in a result can be in reading order.
+  const personFor = (part: string) =>
+    assigned.get(normalizeWord(part)) ?? assigned.get(normalizeWord(inReadingOrder(part)));
+  const isWhole = personFor(text) !== undefined;
   const parts = isWhole ? [text] : peopleIn(text);
-  if (!parts.some((part) => assigned.has(normalizeWord(part)))) return cell;
+  if (parts.every((part) => [undefined, createdPerson].includes(personFor(part)))) return cell;
   const people = parts.map((part) => {
-    const person = assigned.get(normalizeWord(part));
-    if (person !== undefined) record(part, person);
-    return person ?? part;
+    const person = personFor(part);
+    if (person === undefined || person === createdPerson) return part;
+    record(part, person);
+    return person;
   });
   return people.filter((person) => person !== '').join('; ');
 }

@@ -35,7 +35,8 @@ type OtherRows = {
 /** How people are found, and what happens to texts that match nobody. */
 export type PeopleLookup = {
   seesPeople: boolean;
-  policy: PeoplePolicy;
+  /** What happens to this text if it matches nobody. */
+  policyFor(text: string): PeoplePolicy;
   /** Whether this import created the person as a placeholder. */
   isPlaceholder(user_id: string): boolean;
   /** Creates a placeholder for each text that has none. Returns an id or a problem for each text. */
@@ -74,11 +75,11 @@ export async function resolveReferences(
   const problems = new Map<string, Problem>();
   const resolveRow = (row: ParsedRow) => resolve(row, importable, { matches, problems }, otherRows, people);
   const resolved = rows.map(resolveRow);
-  if (people.policy !== 'create') return resolved;
   const isOfPlaceholders = ({ errors, waitsFor, unknownPeople }: Resolved) =>
-    errors.length === 0 && !waitsFor && unknownPeople?.some(({ user_id }) => !user_id);
+    errors.length === 0 && !waitsFor && unknownPeople?.some(isNeeded);
+  const isNeeded = ({ text, user_id }: UnknownPerson) => !user_id && people.policyFor(text) === 'create';
   const unknown = resolved.flatMap((row) => (isOfPlaceholders(row) ? (row.unknownPeople ?? []) : []));
-  const needed = unknown.flatMap(({ text, user_id }) => (user_id ? [] : [text]));
+  const needed = unknown.filter(isNeeded).map(({ text }) => text);
   if (needed.length === 0) return resolved;
   for (const [text, created] of await people.createPlaceholders([...new Set(needed)])) {
     if (created instanceof Problem) problems.set(text, created);
@@ -95,7 +96,7 @@ function resolve(
   { what }: Importable,
   { matches, problems }: Found,
   otherRows: OtherRows,
-  { policy, seesPeople, isPlaceholder }: PeopleLookup,
+  { policyFor, seesPeople, isPlaceholder }: PeopleLookup,
 ): Resolved {
   if (row.references.length === 0) return row;
   const resolved: Resolved = {
@@ -145,6 +146,7 @@ function resolve(
     const { field, targets } = reference;
     const isOfPeople = targets.some(({ kind }) => kind === 'person');
     const problem = problems.get(text);
+    const policy = policyFor(text);
     if (isOfPeople) addUnknown({ field, text });
     if (!isOfPeople || policy === 'error') errors.push(unmatched(field, shown, targets, seesPeople));
     else if (problem) errors.push(notCreated(field, text, problem));
@@ -173,7 +175,8 @@ function resolve(
   /** The only match of a text for a field that holds one. Of several people in a cell, the first. */
   const findFirst = (reference: Reference, text: string, isRequired: boolean) => {
     const people = textsIn(reference, text);
-    const known = policy === 'leave_empty' ? people.find((one) => isKnown(reference, one)) : undefined;
+    const isLeftEmpty = people[0] !== undefined && policyFor(people[0]) === 'leave_empty';
+    const known = isLeftEmpty ? people.find((one) => isKnown(reference, one)) : undefined;
     const first = known ?? people[0];
     if (first === undefined) return undefined;
     // An error about a cell whose first person is unknown names all of the cell.
