@@ -102,6 +102,7 @@ export async function importCommand(
     seesPeople: true,
     change: () => ({ ...byCommandLine(clock()), isImport: true }),
     onProgress,
+    started_at: clock().now,
   };
   const start = performance.now();
   const { mode, source, maxLeaving: max_leaving = 5, handoverTo: handover_to } = options;

@@ -102,6 +102,7 @@ async function receive(
     include,
     seesPeople: grants(request.actor.scopes, 'personnel.read'),
     change: () => ({ ...request.change, isImport: true }),
+    started_at: request.moment.now,
   };
   const sync = readSync(query, request.change, atomic);
   const imported = await whileSilent(request, () => importFile(request, reply, job, file, sync));

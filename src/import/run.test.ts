@@ -104,6 +104,7 @@ const jobOf = (source: Source): ImportJob => ({
   recognition: { map: new Map(), map_values: new Map(), scales: new Map(), time_zone: 'UTC' },
   seesPeople: true,
   change: () => byCommandLine(systemClock()),
+  started_at: systemClock().now,
 });
 
 /** Imports groups. The error follows the commit of the second batch; the first one is reported as saved. */

@@ -51,6 +51,7 @@ export type ImportJob = {
   /** The actor and the current time. Called for each batch, because an import takes long. */
   change(): Change;
   onProgress?(done: number, rows: number): void;
+  started_at: string;
 };
 
 /** Runs a transaction. `hasWaiters` is passed by a database with a single writer. */
@@ -330,7 +331,7 @@ async function importRows(
 }
 
 export function summaryOf(
-  { options }: ImportJob,
+  { options, started_at }: ImportJob,
   scan: FileScan,
   { counts, people }: Results,
 ): ImportSummary {
@@ -345,5 +346,11 @@ export function summaryOf(
     ...person,
     ...(user_id && isKept && { user_id }),
   }));
-  return { rows, ...finalCounts, ...options, ...explainRecognition(scan, unknown, people.nobody) };
+  return {
+    rows,
+    ...finalCounts,
+    ...options,
+    started_at,
+    ...explainRecognition(scan, unknown, people.nobody),
+  };
 }

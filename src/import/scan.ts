@@ -55,7 +55,7 @@ export async function scanFile(
       if (row.isHeader) {
         if (!recognition.isLenient) rejectUnknownColumns(recognition.map, row.names);
         header = row;
-        explainTable(row, () => columns.setHeader(row, mode));
+        explainTable(row, source, () => columns.setHeader(row, mode));
         parse = createRowParser(importable, columns, source.isTable);
         hasReferences = columns.table().some((column) => refersTo(column, importable.what));
         isEmpty = false;
@@ -81,7 +81,7 @@ export async function scanFile(
       'The file is empty. Put the column names on the first line and one row on each line after it.';
     throw new Problem('invalid_body', detail);
   }
-  explainTable(header, () => columns.settle());
+  explainTable(header, source, () => columns.settle());
   return {
     rows,
     columns,
@@ -92,11 +92,12 @@ export async function scanFile(
 }
 
 /** Adds the table that was read to an error about its columns, so that the sender can choose another header or sheet. */
-function explainTable(header: Row | undefined, work: () => void): void {
+function explainTable(header: Row | undefined, { charset }: Source, work: () => void): void {
   try {
     work();
   } catch (error) {
-    if (error instanceof Problem && header) Object.assign(error.extra, describeTable(header));
+    if (error instanceof Problem && header)
+      Object.assign(error.extra, { ...describeTable(header), charset: charset ?? null });
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Line, OneOf, OrNull, optional, Strict } from '../core/schemas.ts';
+import { Line, OneOf, OrNull, optional, Strict, Time } from '../core/schemas.ts';
 import { dateOrders } from './recognize/dates.ts';
 import { presetNames } from './recognize/presets.ts';
 import { unknownPeople } from './references/people.ts';
@@ -145,6 +145,9 @@ export const ImportSummary = Strict(
     mode: OneOf(modes),
     atomic: Type.Boolean(),
     dry_run: Type.Boolean({ description: 'Whether nothing was changed.' }),
+    started_at: Time({
+      description: 'Lists with `updated_since` at this time contain what the import wrote.',
+    }),
     leavers: Type.Optional(
       Type.Array(
         Strict({

@@ -147,7 +147,7 @@ test('workbooks and NDJSON are corrected in the dialog as well', async (t) => {
   ]);
 });
 
-test('an error of the file itself has the text of the service', async (t) => {
+test('an error of the file itself says what is wrong with it', async (t) => {
   const page = await console.open(t, '/personnel');
   await page.getByRole('button', { name: 'Import' }).click();
   const chooser = page.waitForEvent('filechooser');
@@ -173,7 +173,7 @@ test('a question about a scale has buttons, and cells that are not imported are 
   // A value that was assigned to a text does not stop the import after the text is gone.
   await dialog.getByRole('combobox', { name: 'Parked' }).selectOption('monitoring');
   await dialog.getByText('2 rows: 2 new.').waitFor();
-  await dialog.locator('summary').filter({ hasText: 'Columns' }).click();
+  await dialog.locator('summary').filter({ hasText: 'columns mapped' }).click();
   await dialog.getByRole('combobox', { name: 'Status', exact: true }).selectOption('');
   await dialog.getByText('2 rows: 2 new.').waitFor();
   await dialog.getByRole('button', { name: 'Import 2 rows' }).click();
@@ -213,7 +213,7 @@ test('groups from a workbook by keyboard; existing groups are reported as unchan
   const buffer = Buffer.from(await file.arrayBuffer());
   await (await chooser).setFiles({ name: 'groups.xlsx', mimeType: '', buffer });
   const dialog = page.getByRole('dialog', { name: 'Import groups' });
-  await dialog.getByText(`${data.length} with errors`).waitFor();
+  await dialog.getByText(`${data.length} rows, all with errors.`).waitFor();
   assert.match((await dialog.locator('.import-rows tbody tr').first().textContent()) ?? '', /already/);
   await tabTo(page, 'Update existing groups');
   await page.keyboard.press('Space');
@@ -229,7 +229,7 @@ test('a project imports risks, issues or tasks, optionally only if every row is 
     '{"title":"Imported issue 815","badge":"x"}\n{"title":"Imported issue 816","severity":"terrible"}\n';
   await drop(page, 'issues.ndjson', file);
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('2 with errors').waitFor();
+  await dialog.getByText('2 rows, all with errors.').waitFor();
   await dialog.getByRole('button', { name: 'Issues' }).click();
   await page.getByRole('dialog', { name: 'Import issues' }).waitFor();
   await dialog.getByRole('combobox', { name: 'badge' }).selectOption('Import as custom field');
@@ -239,9 +239,9 @@ test('a project imports risks, issues or tasks, optionally only if every row is 
   await dialog.getByRole('button', { name: 'Skipped 1' }).waitFor();
   await dialog.getByLabel('Import only if every row is valid').uncheck();
   await dialog.getByRole('button', { name: 'Import 1 row', exact: true }).click();
-  await dialog.getByRole('link', { name: 'View issues' }).click();
-  await page.waitForURL(/\/issues\?project=APOLLO/);
-  await page.getByRole('link', { name: 'Imported issue 815' }).waitFor();
+  await dialog.getByRole('link', { name: /^View APOLLO-I/ }).click();
+  await page.waitForURL(/\/issues\/APOLLO-I/);
+  await page.getByRole('heading', { name: 'Imported issue 815' }).waitFor();
 });
 
 test('the values of a file are shown with what they are read as, and can be changed', async (t) => {
@@ -360,7 +360,7 @@ test('a file that cannot be read shows the reason, and another file can be chose
   const dialog = page.getByRole('dialog', { name: 'Import people' });
   await dialog.getByRole('alert').getByText('The file is not a workbook').waitFor();
   await drop(page, 'people.csv', 'Titel\nNo name\n');
-  await dialog.getByRole('alert').getByText('The first line must name the columns').waitFor();
+  await dialog.getByRole('alert').getByText('That line has no known column names.').waitFor();
   await dialog.getByLabel('Titel').selectOption('Name');
   await dialog.getByText('1 row: 1 new.').waitFor();
   await drop(page, 'people.csv', 'Title,Phone\nNo name,12\n');

@@ -1,4 +1,5 @@
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
+import { useSearchParams } from 'wouter';
 import { fetchFrom } from '../api/client.ts';
 import { today } from '../format.ts';
 import { useAction } from './action-button.tsx';
@@ -8,8 +9,18 @@ import type { Filters } from './filters.tsx';
 const formats = { csv: 'CSV', xlsx: 'Excel workbook' } as const;
 type Format = keyof typeof formats;
 
+type ExportProps = {
+  path: string;
+  filters: Filters;
+  name: string;
+  /** Whether the menu also has the import on a phone, which has no room for another button. */
+  canImport?: boolean;
+};
+
 /** Exports all rows that match the filters, not only the ones loaded so far. */
-export function ExportButton({ path, filters, name }: { path: string; filters: Filters; name: string }) {
+export function ExportButton({ path, filters, name, canImport = false }: ExportProps) {
+  const [, setParams] = useSearchParams();
+  const hasImport = canImport && matchMedia('(width <= 52rem)').matches;
   const { isBusy, run } = useAction();
   const save = async (format: Format) => {
     // By the byte order mark, Excel reads the letters of CSV right.
@@ -17,6 +28,8 @@ export function ExportButton({ path, filters, name }: { path: string; filters: F
     const response = await fetchFrom(`${path}?${new URLSearchParams(parameters)}`);
     saveFile(await response.blob(), `${name}-${today()}.${format}`);
   };
+  const openImport = () =>
+    setParams((current) => new URLSearchParams([...current, ['import', 'true']]), { replace: true });
   return (
     <MenuTrigger>
       <Button icon="export" className="icon-on-phone" isPending={isBusy}>
@@ -26,18 +39,25 @@ export function ExportButton({ path, filters, name }: { path: string; filters: F
         <Menu
           className="options"
           aria-label="Export as"
-          onAction={(format) => run(() => save(format as Format))}
+          onAction={(action) => (action === importId ? openImport() : run(() => save(action as Format)))}
         >
           {Object.entries(formats).map(([format, label]) => (
             <MenuItem key={format} id={format} className="option">
               {label}
             </MenuItem>
           ))}
+          {hasImport && (
+            <MenuItem id={importId} className="option">
+              Import…
+            </MenuItem>
+          )}
         </Menu>
       </Popover>
     </MenuTrigger>
   );
 }
+
+const importId = 'import';
 
 export function saveFile(content: Blob, name: string): void {
   const link = document.createElement('a');

@@ -9,7 +9,7 @@ import {
   SearchField,
 } from 'react-aria-components';
 import { useSearchParams } from 'wouter';
-import { formatDay, formatDayOrText, humanize, matchesText, today } from '../format.ts';
+import { formatDay, formatDayOrText, formatTime, humanize, matchesText, today } from '../format.ts';
 import { Button } from './button.tsx';
 import { Empty } from './empty.tsx';
 import { Icon } from './icon.tsx';
@@ -113,6 +113,12 @@ export const FilterBar = ({
     {action}
   </search>
 );
+
+/** The label of the filter that the result of an import sets. */
+export const changedFilter = {
+  updated_since: (value: string) =>
+    `Changed since ${Number.isNaN(Date.parse(value)) ? value : formatTime(value)}`,
+};
 
 /** Labels of the filters by a day that only links set. */
 export const dayFilters = (name: string, label: string): BarProps['applied'] => ({

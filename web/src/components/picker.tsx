@@ -38,6 +38,7 @@ type Props = {
 const plurals = {
   person: 'people',
   assignee: 'people',
+  owner: 'people and groups',
   group: 'groups',
   project: 'projects',
   risk: 'risks',
@@ -254,6 +255,21 @@ export function AnyonePicker(props: Props) {
   );
 }
 
+/** Finds everyone, to say who a name in a file is. */
+export const RosterPicker = (props: Props) => <Picker {...props} kind="person" search={findPeople} />;
+
+/** Finds people and groups. */
+export const OwnerPicker = (props: Props) => (
+  <Picker
+    {...props}
+    kind="owner"
+    search={async (q, limit) => {
+      const [people, groups] = await Promise.all([findPeople(q, limit), findGroups(q, limit)]);
+      return [...people.slice(0, limit - Math.min(groups.length, 3)), ...groups];
+    }}
+  />
+);
+
 /** In a filter of people it stands for the person who has signed in, so that a view is about whoever opens it. */
 export const currentPerson = 'me';
 
@@ -271,17 +287,12 @@ function noteOn({ assignable, status, start_on, end_on, title }: Person): string
   return end_on && `Last day ${formatDay(end_on)}`;
 }
 
-export const GroupPicker = (props: Props) => (
-  <Picker
-    {...props}
-    kind="group"
-    search={async (q, limit) => {
-      const query = bestMatches(q, limit);
-      const { data } = await dataOrThrow(api.GET('/v1/groups', { params: { query } }));
-      return data.map(({ id, name }) => ({ id, name }));
-    }}
-  />
-);
+async function findGroups(q: string, limit: number): Promise<Option[]> {
+  const { data } = await dataOrThrow(api.GET('/v1/groups', { params: { query: bestMatches(q, limit) } }));
+  return data.map(({ id, name }) => ({ id, name }));
+}
+
+export const GroupPicker = (props: Props) => <Picker {...props} kind="group" search={findGroups} />;
 
 export const ProjectPicker = (props: Props) => (
   <Picker

@@ -1,6 +1,8 @@
 import { Button } from '../components/button.tsx';
+import { formatNumber, pluralize } from '../format.ts';
 import { Mapping } from './mapping.tsx';
-import type { ColumnMap, Settings } from './run-import.ts';
+import type { ColumnMap } from './run-import.ts';
+import type { Settings } from './settings.ts';
 import { fieldLabel, type ImportTarget } from './targets.ts';
 
 type Map = Settings['map'];
@@ -21,21 +23,18 @@ export function Columns({ columns, unmapped, target, map, hasError, onChange }: 
   if (names.length === 0) return null;
   const unknown = names.filter((name) => columns[name] === null);
   const skipped = names.filter((name) => columns[name] === '');
+  const left = unknown.length + skipped.length;
   const setAll = (some: readonly string[], fieldOf: (name: string) => string) =>
     onChange({ ...map, ...Object.fromEntries(some.map((name) => [name, fieldOf(name)])) });
   return (
     <Mapping
-      title="Columns"
-      counts={[
-        `${names.length - unknown.length - skipped.length} mapped`,
-        skipped.length > 0 && `${skipped.length} skipped`,
-        unknown.length > 0 && `${unknown.length} unmapped, which will be skipped`,
-      ]}
+      title={`${pluralize(names.length - left, 'column')} mapped`}
+      counts={[left > 0 && `${formatNumber(left)} will be skipped`]}
       isForcedOpen={hasError || unknown.length > 0}
     >
       {unmapped.length > 1 && (
         <p className="button-row">
-          <span className="quiet">All unmapped columns:</span>
+          <span className="quiet">All columns without a field:</span>
           <Button small onPress={() => setAll(unmapped, () => '')}>
             Skip
           </Button>

@@ -1,5 +1,6 @@
 import type { ImportResult } from '../api/openapi.ts';
-import { contentTypeOf, type ImportReport, type Run, type Settings } from './run-import.ts';
+import { contentTypeOf, type ImportReport, type Run } from './run-import.ts';
+import type { Settings } from './settings.ts';
 
 /** The cells that the user has changed, by the line of their row, then by column. */
 export type Edits = ReadonlyMap<number, Readonly<Record<string, string>>>;
@@ -40,6 +41,29 @@ export function valuesInUse(
     ]),
   );
 }
+
+/** The names whose text still occurs after the edits. */
+export function peopleInUse(
+  people: Settings['people'],
+  { results }: ImportReport,
+  edits: Edits,
+): Settings['people'] {
+  const used = new Set<string>();
+  for (const { line, data = {} } of results) {
+    for (const text of Object.values({ ...data, ...edits.get(line) }))
+      for (const name of [text, ...text.split(/[;,/&\n]/)]) used.add(wordsOf(name));
+  }
+  return Object.fromEntries(Object.entries(people).filter(([text]) => used.has(wordsOf(text))));
+}
+
+/** `Lovelace, Ada` and `Ada Lovelace` are the same name. */
+const wordsOf = (text: string) =>
+  text
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .toSorted()
+    .join(' ')
+    .trim();
 
 /** The service has read the file, so a workbook, any delimiter and any encoding become the same plain CSV. */
 function correctTable(results: readonly ImportResult[], edits: Edits): CorrectedFile {

@@ -9,8 +9,10 @@ import './imports.css';
 
 const ImportDialog = lazy(() => import('./import-dialog.tsx'), 'ImportDialog', DialogLoading);
 
+type Props = { targets: readonly [ImportTarget, ...ImportTarget[]]; className?: string };
+
 /** Imports a file that the user selects or drops anywhere on the page. For links, `?import=true` opens the dialog. */
-export function ImportButton({ targets }: { targets: readonly [ImportTarget, ...ImportTarget[]] }) {
+export function ImportButton({ targets, className = 'icon-on-phone' }: Props) {
   const [isOpen, setOpen] = useState(false);
   const [file, setFile] = useState<File>();
   const [isLocked, setLocked] = useState(false);
@@ -29,7 +31,7 @@ export function ImportButton({ targets }: { targets: readonly [ImportTarget, ...
   const what = targets.map(({ plural }) => plural).join(', ');
   return (
     <>
-      <Button icon="import" className="icon-on-phone" onPress={() => setOpen(true)}>
+      <Button icon="import" className={className} onPress={() => setOpen(true)}>
         <span>Import</span>
       </Button>
       {isOver && !isLocked && (

@@ -1,23 +1,23 @@
 import { useState } from 'react';
 import { FileTrigger } from 'react-aria-components';
+import { ApiError } from '../api/client.ts';
 import { useRefresh } from '../api/queries.ts';
 import { Button, ButtonLink } from '../components/button.tsx';
 import { Dialog, useUnsavedChanges } from '../components/dialog.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
 import { pluralize } from '../format.ts';
 import { Columns } from './columns.tsx';
-import { valuesInUse } from './corrected-file.ts';
+import { ConstantValues } from './constants.tsx';
+import { peopleInUse, valuesInUse } from './corrected-file.ts';
+import { FileOptions } from './file-options.tsx';
 import { ImportOptions, Progress, TargetSwitch } from './options.tsx';
+import { OtherProjects } from './other-projects.tsx';
+import { People } from './people.tsx';
 import { Results } from './results.tsx';
-import {
-  type ColumnMap,
-  fileExtensions,
-  type ImportReport,
-  runImport,
-  type Settings,
-  useDryRun,
-} from './run-import.ts';
-import { FileError, ImportSummary } from './summary.tsx';
+import { type ColumnMap, fileExtensions, type ImportReport, runImport, useDryRun } from './run-import.ts';
+import { SavedMappings } from './saved-mappings.tsx';
+import { columnParameters, defaults, type Settings } from './settings.ts';
+import { FileError, hasInvalidBytes, ImportSummary } from './summary.tsx';
 import type { ImportTarget } from './targets.ts';
 import { useCorrections } from './use-corrections.ts';
 import { Values } from './values.tsx';
@@ -31,12 +31,10 @@ type Props = {
   onClose: () => void;
 };
 
-const defaults: Settings = { mode: 'create', atomic: false, map: {}, map_values: {}, scales: {} };
-
 /** Dry-runs a file, shows what would happen to each row, and imports it. */
 export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Props) {
   const [target, setTarget] = useState(targets[0]);
-  const [settings, setSettings] = useState(defaults);
+  const [settings, setSettings] = useState(() => initialSettings(target));
   const [running, setRunning] = useState<{ progress: number }>();
   const [done, setDone] = useState<{ report: ImportReport; file: File }>();
   const [failure, setFailure] = useState<Error>();
@@ -47,7 +45,7 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
   // The mappings, the order of dates and the corrections of one file or target do not apply to another.
   if (previous.file !== file || previous.target !== target) {
     setPrevious({ file, target });
-    setSettings(({ mode, atomic }) => ({ ...defaults, mode, atomic }));
+    setSettings(({ mode, atomic }) => ({ ...initialSettings(target), mode, atomic }));
     setFailure(undefined);
     corrections.reset();
   }
@@ -64,7 +62,7 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
       const { signal } = new AbortController();
       const onProgress = (progress: number) => setRunning({ progress });
       const report = await runImport(run, { dryRun: false, signal, onProgress });
-      setDone({ report, file });
+      setDone({ report: withData(report, dryRun.report), file });
     } catch (error) {
       setFailure(error as Error);
     }
@@ -77,7 +75,11 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
     setFailure(undefined);
     const { report } = dryRun;
     await corrections.apply(run, report).catch(setFailure);
-    setSettings((former) => ({ ...former, map_values: valuesInUse(former.map_values, report, edits) }));
+    setSettings((former) => ({
+      ...former,
+      map_values: valuesInUse(former.map_values, report, edits),
+      people: peopleInUse(former.people, report, edits),
+    }));
   };
   const title = `Import ${target.plural}`;
   if (!run) {
@@ -92,9 +94,8 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
             </FileButton>
           </div>
           <p className="hint">
-            The first line must contain column names, such as{' '}
-            {Object.values(target.fields).slice(0, 3).join(', ')}. You can review every row before anything is
-            imported.
+            One line must contain column names, such as {Object.values(target.fields).slice(0, 3).join(', ')}.
+            You can review every row before anything is imported.
           </p>
         </div>
         <footer>
@@ -112,14 +113,12 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
         </div>
         <footer>
           <FileButton onSelect={setFile}>Import another file</FileButton>
-          <ButtonLink primary href={target.list} onClick={onClose}>
-            View {target.plural}
-          </ButtonLink>
+          <ImportedLink report={result} target={target} onClick={onClose} />
         </footer>
       </Dialog>
     );
   }
-  const { report, error, columns, unmapped, isPending, progress, retry } = dryRun;
+  const { report, error, columns, table, unmapped, isPending, progress, retry } = dryRun;
   const count = report ? report.summary.created + report.summary.updated : 0;
   return (
     <Dialog title={title} wide isLocked={running !== undefined} onClose={onClose}>
@@ -140,6 +139,15 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
         ) : (
           <>
             <TargetSwitch targets={targets} target={target} onChange={setTarget} />
+            {!corrected && (
+              <FileOptions
+                table={table}
+                hasInvalidBytes={hasInvalidBytes(error)}
+                settings={settings}
+                onChange={setSettings}
+              />
+            )}
+            <SavedMappings target={target} settings={settings} onChange={setSettings} />
             <ImportOptions settings={settings} target={target} onChange={setSettings} />
             <Columns
               columns={columns}
@@ -149,12 +157,28 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
               hasError={error !== undefined}
               onChange={(map) => setSettings(withColumns(settings, columns, map))}
             />
-            {report && (
-              <Values
-                summary={report.summary}
-                map={settings.map_values}
-                onChange={(map_values) => setSettings({ ...settings, map_values })}
+            {(report || Object.keys(columns).length > 0) && (
+              <ConstantValues
+                target={target}
+                columns={columns}
+                constants={settings.set}
+                isProjectMissing={isProjectMissing(error)}
+                onChange={(set) => setSettings({ ...settings, set })}
               />
+            )}
+            {report && (
+              <>
+                <Values
+                  summary={report.summary}
+                  map={settings.map_values}
+                  onChange={(map_values) => setSettings({ ...settings, map_values })}
+                />
+                <People
+                  summary={report.summary}
+                  settings={settings}
+                  onChange={(people) => setSettings({ ...settings, ...people })}
+                />
+              </>
             )}
             {isPending && <Progress progress={progress} message="Checking… Nothing has been imported yet." />}
             {failure && <ErrorNotice error={failure} />}
@@ -167,11 +191,13 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
                 onScale={(column, scale) =>
                   setSettings({ ...settings, scales: { ...settings.scales, [column]: scale } })
                 }
+                onReset={() => setSettings({ ...initialSettings(target), mode: settings.mode })}
               />
             )}
             {report && (
               <div className={isPending ? 'import-outdated' : undefined}>
                 <ImportSummary summary={report.summary} takesFocus={corrected !== undefined} />
+                <OtherProjects report={report} target={target} onSwitch={setTarget} />
                 <Results report={report} target={target} edits={edits} onEdit={corrections.edit} />
               </div>
             )}
@@ -180,7 +206,7 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
       </div>
       <footer>
         <CancelButton
-          isDirty={edits.size > 0 || corrected !== undefined || hasMappings(settings)}
+          isDirty={edits.size > 0 || corrected !== undefined || isChanged(settings, target)}
           isDisabled={running !== undefined}
           onClose={onClose}
         />
@@ -213,8 +239,40 @@ function withColumns(settings: Settings, columns: ColumnMap, map: Settings['map'
   return { ...settings, map, map_values, scales };
 }
 
-const hasMappings = ({ map, map_values }: Settings) =>
-  Object.keys(map).length > 0 || Object.keys(map_values).length > 0;
+const initialSettings = ({ set = {} }: ImportTarget): Settings => ({ ...defaults, set });
+
+/** Whether closing the dialog would lose choices of the user. */
+const isChanged = (settings: Settings, target: ImportTarget) =>
+  JSON.stringify(columnParameters(settings)) !== JSON.stringify(columnParameters(initialSettings(target)));
+
+const isProjectMissing = (error: Error | undefined) =>
+  error instanceof ApiError &&
+  error.fieldErrors.some(({ code, detail }) => code === 'missing_column' && /names the project/.test(detail));
+
+/** The rows with the cells of the dry run, which the import does not send again. */
+function withData(report: ImportReport, dryRun: ImportReport | undefined): ImportReport {
+  const data = new Map(dryRun?.results.map((row) => [row.line, row.data]));
+  const results = report.results.map((row) => {
+    const cells = row.data ?? data.get(row.line);
+    return cells ? { ...row, data: cells } : row;
+  });
+  return { ...report, results };
+}
+
+type LinkProps = { report: ImportReport; target: ImportTarget; onClick: () => void };
+
+/** Links to what was imported: the item, or the list of what has changed since the import began. */
+function ImportedLink({ report: { summary, results }, target, onClick }: LinkProps) {
+  const written = results.filter(({ status }) => status === 'created' || status === 'updated');
+  const [only] = written;
+  const href = written.length === 1 && only ? target.hrefOf(only) : undefined;
+  const since = target.isAcross || target.ofProject ? `&updated_since=${summary.started_at}` : '';
+  return (
+    <ButtonLink primary href={href ?? target.list + (written.length > 0 ? since : '')} onClick={onClick}>
+      View {(href && (only?.key ?? 'it')) ?? target.plural}
+    </ButtonLink>
+  );
+}
 
 type CancelProps = { isDirty: boolean; isDisabled: boolean; onClose: () => void };
 

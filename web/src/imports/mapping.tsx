@@ -12,6 +12,7 @@ type Props = {
 /** What the columns or the texts of a file are read as. */
 export function Mapping({ title, counts, isForcedOpen, children }: Props) {
   const [isOpen, setOpen] = useState(false);
+  const shown = counts.filter(Boolean);
   return (
     <details
       className="import-mapping"
@@ -20,7 +21,8 @@ export function Mapping({ title, counts, isForcedOpen, children }: Props) {
       onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
     >
       <summary>
-        {title} <span className="quiet">{counts.filter(Boolean).join(', ')}</span>
+        {title}
+        {shown.length > 0 && <span className="quiet">, {shown.join(', ')}</span>}
       </summary>
       {children}
     </details>

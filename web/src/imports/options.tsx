@@ -1,6 +1,6 @@
 import { Toggle } from '../components/filters.tsx';
 import { humanize } from '../format.ts';
-import type { Settings } from './run-import.ts';
+import type { Settings } from './settings.ts';
 import type { ImportTarget } from './targets.ts';
 
 type TargetProps = {
@@ -15,7 +15,7 @@ export const TargetSwitch = ({ targets, target, onChange }: TargetProps) =>
     <fieldset className="button-row">
       <legend className="visually-hidden">Import as</legend>
       {targets.map((one) => (
-        <Toggle key={one.path} isOn={one.path === target.path} onPress={() => onChange(one)}>
+        <Toggle key={one.path} isOn={one.plural === target.plural} onPress={() => onChange(one)}>
           {humanize(one.plural)}
         </Toggle>
       ))}
@@ -42,6 +42,16 @@ export const ImportOptions = ({ settings, target, onChange }: OptionsProps) => (
       />
       Import only if every row is valid
     </label>
+    {target.isAcross && (
+      <label>
+        <input
+          type="checkbox"
+          checked={settings.create_projects}
+          onChange={(event) => onChange({ ...settings, create_projects: event.target.checked })}
+        />
+        Create missing projects
+      </label>
+    )}
   </div>
 );
 

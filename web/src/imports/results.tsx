@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useRef, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import type { ImportResult } from '../api/openapi.ts';
 import { Button } from '../components/button.tsx';
 import { saveFile } from '../components/export.tsx';
@@ -11,6 +11,7 @@ import { canEdit, RowEditor, RowErrorText } from './row-editor.tsx';
 import { columnOf, detailOf } from './row-errors.ts';
 import { RowValues } from './row-values.tsx';
 import type { ImportReport } from './run-import.ts';
+import { isLine } from './summary.tsx';
 import type { ImportTarget } from './targets.ts';
 
 const statuses = {
@@ -37,16 +38,19 @@ type Props = {
 
 /** The result of each row. Rows with errors are shown first. */
 export function Results({ report, target, edits, onEdit }: Props) {
-  const { summary, results } = report;
+  const { summary } = report;
+  const results = useMemo(() => withSkippedLines(report), [report]);
+  const countOf = (status: Status) =>
+    status === 'skipped' ? results.filter((one) => one.status === status).length : summary[status];
   const [selected, setSelected] = useState<Filter>();
-  const present = (Object.keys(statuses) as Status[]).filter((status) => summary[status] > 0);
+  const present = (Object.keys(statuses) as Status[]).filter((status) => countOf(status) > 0);
   const preferred = selected ?? (summary.failed > 0 ? 'failed' : 'all');
   const filter = preferred === 'all' || present.includes(preferred) ? preferred : 'all';
   const rows = filter === 'all' ? results : results.filter(({ status }) => status === filter);
   const readOnly = results.filter((result) => result.status === 'failed' && !canEdit(result)).length;
   const filters: [Filter, string, number][] = [
-    ['all', 'All', summary.rows],
-    ...present.map((status): [Filter, string, number] => [status, statuses[status].plural, summary[status]]),
+    ['all', 'All', results.length],
+    ...present.map((status): [Filter, string, number] => [status, statuses[status].plural, countOf(status)]),
   ];
   return (
     <div className="import-results">
@@ -71,6 +75,18 @@ export function Results({ report, target, edits, onEdit }: Props) {
       <Rows key={filter} rows={rows} report={report} target={target} edits={edits} onEdit={onEdit} />
     </div>
   );
+}
+
+/** The rows, and between them the lines that are no rows: titles, totals, lines above the header. */
+function withSkippedLines({ results, summary }: ImportReport): ImportResult[] {
+  const lines = summary.skipped_cells.filter(isLine).map(
+    ({ line, reason }): ImportResult => ({
+      line,
+      status: 'skipped',
+      warnings: [{ code: 'skipped', detail: reason }],
+    }),
+  );
+  return lines.length === 0 ? results : [...lines, ...results].toSorted((a, b) => a.line - b.line);
 }
 
 /** A virtualized table. An error can take several lines, so the row heights are measured. */
@@ -120,7 +136,12 @@ function Rows({ rows, report, target, edits, onEdit }: Props & { rows: readonly 
                     />
                   ) : (
                     <>
-                      <RowValues result={result} summary={report.summary} target={target} />
+                      <RowValues
+                        result={result}
+                        summary={report.summary}
+                        target={target}
+                        isLinked={onEdit === undefined}
+                      />
                       {[...errors, ...warnings].map((error) => (
                         <RowErrorText key={error.detail} error={error} target={target} />
                       ))}

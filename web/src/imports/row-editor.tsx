@@ -2,7 +2,7 @@ import { useId, useState } from 'react';
 import type { ImportResult, ImportSummary } from '../api/openapi.ts';
 import { Button } from '../components/button.tsx';
 import { formatNumber } from '../format.ts';
-import { columnOf, columnsWithError, detailOf, type RowError } from './row-errors.ts';
+import { columnOf, columnsWithError, detailInCell, detailOf, type RowError } from './row-errors.ts';
 import type { ImportTarget } from './targets.ts';
 
 /** A line of NDJSON that is not JSON has no cells, and the service returns only so many. */
@@ -51,7 +51,7 @@ export function RowEditor({ result, summary, target, edits = {}, onEdit }: Props
               name in edits
                 ? []
                 : placed.flatMap(({ error, columns }) =>
-                    columns.includes(name) ? [detailOf(error, target)] : [],
+                    columns.includes(name) ? [detailInCell(error, target)] : [],
                   )
             }
             onChange={(text) => onEdit(name, text)}

@@ -9,8 +9,26 @@ export const columnOf = ({ column, pointer }: RowError, target: ImportTarget) =>
   column ?? (pointer && fieldLabel(target, pointer.slice(2).split('/')[0] ?? ''));
 
 /** Ids stay, because they tell apart people with the same name. */
-export const detailOf = ({ detail }: RowError, target: ImportTarget) =>
-  withLabels(detail, (name) => fieldLabel(target, name));
+export function detailOf({ code, detail }: RowError, target: ImportTarget): string {
+  const [, kind, text] =
+    /^No (person or group|person|group|risk|issue) matches “(.*?)”\. Use/s.exec(detail) ?? [];
+  if (code === 'unknown_reference' && kind)
+    return kind === 'risk' || kind === 'issue'
+      ? `“${text}” not found in this project.`
+      : `“${text}” not found. Choose a ${kind}.`;
+  return withLabels(inConsole(detail), (name) => fieldLabel(target, name));
+}
+
+/** Beside the cell, which shows the text. */
+export const detailInCell = (error: RowError, target: ImportTarget) =>
+  detailOf(error, target).replace(/^“.*?” not found/s, 'Not found');
+
+/** The service's advice is about its parameters; the console has controls for them. */
+export const inConsole = (detail: string) =>
+  detail
+    .replace(/, or send `create_projects=true`\.$/, ', or check “Create missing projects”.')
+    .replace(/(Unknown column “.*?”\.).*$/s, '$1 Choose a field for it, or skip it.')
+    .replace(/^`map` leaves it out\.$/, 'You skip it.');
 
 /** The columns of the row that cause the error. */
 export function columnsWithError(

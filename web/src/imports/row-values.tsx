@@ -1,15 +1,23 @@
+import { Link } from 'wouter';
 import type { ImportResult, ImportSummary } from '../api/openapi.ts';
 import { humanize } from '../format.ts';
 import { fieldLabel, type ImportTarget } from './targets.ts';
 
-type Props = { result: ImportResult; summary: ImportSummary; target: ImportTarget };
+type Props = {
+  result: ImportResult;
+  summary: ImportSummary;
+  target: ImportTarget;
+  /** Whether the row is imported, so that it links to its item. */
+  isLinked: boolean;
+};
 
 /** Enough to recognize a text. */
 const maxLength = 100;
 
 /** The name of a row and its values by field, or what changes, so that a wrong mapping is seen before the import. */
-export function RowValues({ result, summary, target }: Props) {
+export function RowValues({ result, summary, target, isLinked }: Props) {
   const { key, status, changed = [] } = result;
+  const href = isLinked ? target.hrefOf(result) : undefined;
   const texts = textsByField(result, summary);
   const [nameField = ''] = Object.keys(target.fields);
   const name = texts.get(nameField);
@@ -18,7 +26,8 @@ export function RowValues({ result, summary, target }: Props) {
   const fields = isNew ? [...texts.keys()] : changed;
   return (
     <>
-      {key} {name && <bdi className="import-name">{cut(name)}</bdi>}
+      {href ? <Link href={href}>{key ?? name ?? 'View'}</Link> : key}{' '}
+      {(key || !href) && name && <bdi className="import-name">{cut(name)}</bdi>}
       {fields.length > 0 && (
         <p className="import-values">
           {fields.map((field, index) => (

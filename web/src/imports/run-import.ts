@@ -3,21 +3,9 @@ import { ApiError, upload } from '../api/client.ts';
 import type { ImportResponse, ImportResult, ImportSummary } from '../api/openapi.ts';
 import { endSessionOn401, useMe } from '../api/session.ts';
 import { formatNumber } from '../format.ts';
+import { columnParameters, type Settings } from './settings.ts';
 
 export type ImportReport = ImportResponse;
-
-/** `map` overrides what the service makes of a column: the name of a field, or '' to skip the column. */
-export type Settings = {
-  mode: ImportSummary['mode'];
-  atomic: boolean;
-  map: Readonly<Record<string, string>>;
-  /** Overrides the value that the service reads a text as: by field, then by text. */
-  map_values: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** The scales of ratings, by column, if the file leaves them open. */
-  scales: Readonly<Record<string, string>>;
-  /** The order of day and month, if the file leaves it open. */
-  date_order?: NonNullable<ImportSummary['date_order']>;
-};
 
 export type Run = {
   path: string;
@@ -55,26 +43,12 @@ export const contentTypeOf = ({ name }: File) =>
 
 /** The result of each row, also when an invalid row has stopped an atomic import. */
 export async function runImport(run: Run, { dryRun, ...options }: Options) {
-  const { path, file, settings } = run;
-  const { mode, atomic, map, map_values, scales, date_order } = settings;
-  const pairs = Object.entries(map).map(([column, field]) => `${column}=${field}`);
-  const values = Object.entries(map_values).flatMap(([field, texts]) =>
-    Object.entries(texts).map(([text, value]) => `${field}:${text}=${value}`),
-  );
+  const { path, file } = run;
   const query = new URLSearchParams({
-    mode,
-    atomic: String(atomic),
+    ...parametersOf(run),
     dry_run: String(dryRun),
     // To review every row before the import, and to report the failed ones after it.
     include: dryRun ? 'data' : 'failed_data',
-    ...(date_order && { date_order }),
-    ...(pairs.length > 0 && { map: pairs.join(',') }),
-    ...(values.length > 0 && { map_values: values.join(',') }),
-    ...(Object.keys(scales).length > 0 && {
-      scales: Object.entries(scales)
-        .map(([column, scale]) => `${column}=${scale}`)
-        .join(','),
-    }),
   });
   try {
     const type = contentTypeOf(file);
@@ -88,11 +62,46 @@ export async function runImport(run: Run, { dryRun, ...options }: Options) {
   }
 }
 
-const inOriginal = (report: ImportReport, { original = [], skipped = [] }: Run): ImportReport => ({
+function parametersOf({ settings, original }: Run): Record<string, string> {
+  const { mode, atomic, charset, mapping, create_projects } = settings;
+  const { sheet, header_row, ...parameters } = columnParameters(settings);
+  return {
+    mode,
+    atomic: String(atomic),
+    ...parameters,
+    ...(mapping !== undefined && { mapping }),
+    ...(create_projects && { create_projects: 'true' }),
+    // A corrected file is plain CSV with its header on the first line, whatever a mapping says of it.
+    ...(original
+      ? mapping !== undefined && { header_row: '1' }
+      : { ...(sheet && { sheet }), ...(header_row && { header_row }), ...(charset && { charset }) }),
+  };
+}
+
+/** With the lines of the file that the user selected, and the names of the people whom the user chose. */
+const inOriginal = (report: ImportReport, { original = [], skipped = [], settings }: Run): ImportReport => ({
   ...report,
-  summary: { ...report.summary, skipped_cells: [...skipped, ...report.summary.skipped_cells] },
+  summary: withNames(
+    { ...report.summary, skipped_cells: [...skipped, ...report.summary.skipped_cells] },
+    settings,
+  ),
   results: report.results.map((result, i) => ({ ...result, ...original[i] })),
 });
+
+function withNames(summary: ImportSummary, { people }: Settings): ImportSummary {
+  const names = new Map(Object.values(people).map(({ value = '', name = '' }) => [value, name]));
+  const nameOf = (value: string) => names.get(value) || value;
+  return {
+    ...summary,
+    values: Object.fromEntries(
+      Object.entries(summary.values).map(([column, texts]) => [
+        column,
+        Object.fromEntries(Object.entries(texts).map(([text, value]) => [text, nameOf(value)])),
+      ]),
+    ),
+    explanation: summary.explanation.replace(/`(\w+)`/g, (_, value: string) => nameOf(value)),
+  };
+}
 
 /** A browser reads a file when it sends it, and fails if the file has changed since it was selected. */
 const isReadable = (file: File) =>
@@ -110,6 +119,9 @@ const fileChanged = () =>
 /** What each column is mapped to: a field, nothing (`''`), or `null` when the service does not know the column. */
 export type ColumnMap = Readonly<Record<string, string | null>>;
 
+/** The sheets and lines of a file that can be chosen. */
+export type TableChoices = Pick<ImportSummary, 'sheet' | 'sheets' | 'header_row' | 'first_lines' | 'charset'>;
+
 type Outcome = { run: Run; requestKey: string; report?: ImportReport; error?: Error };
 
 /**
@@ -125,6 +137,7 @@ export function useDryRun(run: Run | undefined) {
   const last =
     outcome && outcome.run.file === run?.file && outcome.run.path === run.path ? outcome : undefined;
   const columns = useMemo(() => columnsOf(last), [last]);
+  const table = useTableChoices(run?.file, last);
   const unmapped = Object.keys(columns).filter(
     (name) => columns[name] === null && run?.settings.map[name] === undefined,
   );
@@ -147,7 +160,17 @@ export function useDryRun(run: Run | undefined) {
   }, [run?.file, requestKey, maxBytes]);
   const isPending = run !== undefined && last?.requestKey !== requestKey;
   const retry = () => setAttempt((current) => current + 1);
-  return { report: last?.report, error: last?.error, columns, unmapped, isPending, progress, retry };
+  return { report: last?.report, error: last?.error, columns, table, unmapped, isPending, progress, retry };
+}
+
+/** An error can be about the file as a whole, so the last choices stay. */
+function useTableChoices(file: File | undefined, last: Outcome | undefined): TableChoices | undefined {
+  const [known, setKnown] = useState<{ file: File | undefined; table: TableChoices }>();
+  const { error } = last ?? {};
+  const body = error instanceof ApiError ? (error.body as unknown as Partial<TableChoices>) : undefined;
+  const table = last?.report?.summary ?? (body?.first_lines ? (body as TableChoices) : undefined);
+  if (table && known?.table !== table) setKnown({ file, table });
+  return known?.file === file ? known?.table : undefined;
 }
 
 function columnsOf({ report, error }: Partial<Outcome> = {}): ColumnMap {

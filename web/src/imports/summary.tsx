@@ -4,6 +4,7 @@ import type { ImportSummary as Summary } from '../api/openapi.ts';
 import { Button } from '../components/button.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
 import { formatNumber, pluralize } from '../format.ts';
+import { inConsole } from './row-errors.ts';
 import type { ImportTarget } from './targets.ts';
 
 type Props = {
@@ -25,7 +26,10 @@ export function ImportSummary({ summary, takesFocus = false }: Props) {
     unchanged > 0 && `${formatNumber(unchanged)} unchanged`,
     failed > 0 && `${formatNumber(failed)} with errors`,
   ].filter(Boolean);
-  const counts = `${pluralize(rows, 'row')}${parts.length > 0 ? `: ${parts.join(', ')}` : ''}.`;
+  const counts =
+    failed > 0 && failed === rows
+      ? `${pluralize(rows, 'row')}${rows === 1 ? '' : ', all'} with errors.`
+      : `${pluralize(rows, 'row')}${parts.length > 0 ? `: ${parts.join(', ')}` : ''}.`;
   const attributes = { ref: focus, tabIndex: -1, role: 'status' };
   if (atomic && failed > 0) {
     return (
@@ -39,7 +43,7 @@ export function ImportSummary({ summary, takesFocus = false }: Props) {
     <>
       <p {...attributes} className={failed > 0 ? 'notice' : 'notice good'}>
         {dry_run ? `${counts} Nothing has been imported yet.` : `Import finished. ${counts}`}
-        {dry_run && failed > 0 && ' Rows with errors will be skipped.'}
+        {dry_run && failed > 0 && failed < rows && ' Rows with errors will be skipped.'}
       </p>
       {dry_run && explanation !== '' && <p className="hint">{explanation.replaceAll('`', '')}</p>}
       <SkippedCells summary={summary} />
@@ -47,20 +51,26 @@ export function ImportSummary({ summary, takesFocus = false }: Props) {
   );
 }
 
-/** Everything of the file that is not stored. */
-function SkippedCells({ summary: { skipped_cells, dry_run } }: { summary: Summary }) {
-  if (skipped_cells.length === 0) return null;
-  const count = skipped_cells.reduce((sum, { cells }) => sum + cells, 0);
+/** Whether a line as a whole is no row. The results show it. */
+export const isLine = ({ column, position }: Summary['skipped_cells'][number]) =>
+  column === null && position === undefined;
+
+/** The cells of rows that are not stored. */
+function SkippedCells({ summary: { skipped_cells: all, dry_run } }: { summary: Summary }) {
+  const cells = all.filter((one) => !isLine(one));
+  if (cells.length === 0) return null;
+  const count = cells.reduce((sum, { cells }) => sum + cells, 0);
   return (
     <details className="import-mapping">
       <summary>
         {pluralize(count, 'cell')} {dry_run ? 'will not be imported' : 'not imported'}
       </summary>
       <ul>
-        {skipped_cells.map(({ column, position, line, cells, reason }) => (
+        {cells.map(({ column, position, line, cells, reason }) => (
           <li key={`${position}:${column}:${line}`}>
             {column !== null && <bdi>{column}: </bdi>}
-            {pluralize(cells, 'cell')}, from line {formatNumber(line)}. {reason.replaceAll('`', '')}
+            {pluralize(cells, 'cell')}, from line {formatNumber(line)}.{' '}
+            {inConsole(reason).replaceAll('`', '')}
           </li>
         ))}
       </ul>
@@ -74,7 +84,13 @@ type ErrorProps = {
   retry: () => void;
   onDateOrder: (order: DateOrder) => void;
   onScale: (column: string, scale: string) => void;
+  /** Takes back what the user has chosen for this file. */
+  onReset: () => void;
 };
+
+/** Whether the file has bytes that its encoding does not have. */
+export const hasInvalidBytes = (error: Error | undefined) =>
+  error !== undefined && /has invalid bytes/.test(error.message);
 
 type DateOrder = NonNullable<Summary['date_order']>;
 
@@ -90,24 +106,48 @@ const scales: readonly [string, string][] = [
 ];
 
 /** Why the file can't be imported as it is. */
-export function FileError({ error, target, retry, onDateOrder, onScale }: ErrorProps) {
+export function FileError({ error, target, retry, onDateOrder, onScale, onReset }: ErrorProps) {
+  if (hasInvalidBytes(error))
+    return (
+      <p className="notice bad" role="alert">
+        The file can't be read with this encoding. Choose another one above.
+      </p>
+    );
   const errors = error instanceof ApiError ? error.fieldErrors : [];
-  if (errors.length === 0 || errors.some(({ parameter }) => parameter))
-    return <ErrorNotice error={error} retry={retry} />;
+  if (errors.length === 0) return <ErrorNotice error={error} retry={retry} />;
   const [required] = Object.values(target.fields);
-  const messages = errors.map(({ code, column, detail }) => {
-    // The service's advice for these is about its parameters; here the user changes the columns above.
+  const messages = errors.map(({ code, column, detail, parameter = '' }) => {
+    // The service's advice is about its parameters; here the user changes what is above.
+    if (parameter === 'header_row') return 'That line has no column names. Choose another line above.';
+    if (parameter === 'sheet' && detail.startsWith('All sheets'))
+      return 'All sheets of the workbook are hidden. Unhide the one to import, and save the file.';
+    if (parameter === 'sheet') return 'The workbook has no such sheet. Choose another one above.';
+    if (parameter === 'mapping') return 'The saved mapping no longer exists. Choose another one.';
+    if (parameter) return "Some of your choices don't fit this file.";
+    if (code === 'no_header')
+      return 'That line has no known column names. Choose another line, or a field for a column, above.';
+    if (code === 'missing_column' && /names the project/.test(detail))
+      return 'No column is mapped to Project. Choose one above, or a project for all rows.';
     if (code === 'missing_column') return `No column is mapped to ${required}. Choose one above.`;
     if (code === 'repeated_column')
       return `“${column}” is mapped to the same field as another column. Change one of them above.`;
-    return code === 'ambiguous_dates' || code === 'unclear_scale' ? detail.replace(/\?.*$/, '?') : detail;
+    if (code === 'ambiguous_dates' || code === 'unclear_scale') return detail.replace(/\?.*$/s, '?');
+    return inConsole(detail);
   });
+  const canReset = errors.some(({ parameter = '' }) => parameter !== '' && parameter !== 'header_row');
   return (
     <div className="notice bad" role="alert">
       <div>
-        {messages.map((message) => (
+        {[...new Set(messages)].map((message) => (
           <p key={message}>{message}</p>
         ))}
+        {canReset && (
+          <p className="button-row">
+            <Button small onPress={onReset}>
+              Reset choices
+            </Button>
+          </p>
+        )}
         {errors.some(({ code }) => code === 'ambiguous_dates') && (
           <p className="button-row">
             {dateOrders.map(([order, name]) => (

@@ -1,13 +1,16 @@
 import type { ItemList } from '../api/items.ts';
 import type {
   GroupPatch,
+  ImportResult,
   IssuePatch,
+  Mapping,
   PersonPatch,
   ProjectPatch,
   RiskPatch,
   TaskPatch,
 } from '../api/openapi.ts';
 import { humanize } from '../format.ts';
+import type { Settings } from './settings.ts';
 
 /** A resource that a file can be imported as. */
 export type ImportTarget = {
@@ -18,6 +21,16 @@ export type ImportTarget = {
   hasAttributes: boolean;
   /** The page that lists the imported items. */
   list: string;
+  /** What mappings call it. */
+  kind: Mapping['list'];
+  /** The page of the item of a row. */
+  hrefOf: (result: ImportResult) => string | undefined;
+  /** Whether each row names its project. */
+  isAcross?: boolean;
+  /** Values for rows that have none. */
+  set?: Settings['set'];
+  /** The project of all rows, and the import for rows of other projects. */
+  ofProject?: Project & { across: ImportTarget };
 };
 
 /** A label for every writable field. The compiler reports a field that is new in the API. */
@@ -128,41 +141,70 @@ const taskFields: Labels<TaskPatch> = {
 export const peopleImport: ImportTarget = {
   path: '/v1/personnel/import',
   plural: 'people',
+  kind: 'personnel',
   fields: personFields,
   hasAttributes: true,
   list: '/personnel',
+  hrefOf: ({ id }) => id && `/personnel/${id}`,
 };
 
 export const groupImport: ImportTarget = {
   path: '/v1/groups/import',
   plural: 'groups',
+  kind: 'groups',
   fields: groupFields,
   hasAttributes: false,
   list: '/groups',
+  hrefOf: ({ id }) => id && `/groups/${id}`,
 };
 
 export const projectImport: ImportTarget = {
   path: '/v1/projects/import',
   plural: 'projects',
+  kind: 'projects',
   fields: projectFields,
   hasAttributes: true,
   list: '/projects',
+  hrefOf: ({ key }) => key && `/projects/${key}`,
 };
 
-const itemImport = (project: string, list: ItemList, fields: ImportTarget['fields']): ImportTarget => ({
-  path: `/v1/projects/${project}/${list}/import`,
+const itemFields: Record<ItemList, ImportTarget['fields']> = {
+  risks: riskFields,
+  issues: issueFields,
+  tasks: taskFields,
+};
+
+/** Items of all projects: each row names its own. On the page of one project, it is the project of the other rows. */
+export const itemImport = (list: ItemList, project?: string): ImportTarget => ({
+  path: `/v1/imports/${list}`,
   plural: list,
-  fields,
-  hasAttributes: true,
-  list: `/${list}?project=${project}`,
+  kind: list,
+  fields: { ...itemFields[list], project: 'Project' },
+  hasAttributes: list !== 'tasks',
+  list: `/${list}?status=all`,
+  hrefOf: ({ key }) => key && `/${list}/${key}`,
+  isAcross: true,
+  set: project ? { project } : {},
 });
 
-/** The resources that a project contains. */
-export const projectItemImports = (key: string): [ImportTarget, ...ImportTarget[]] => [
-  itemImport(key, 'risks', riskFields),
-  itemImport(key, 'issues', issueFields),
-  { ...itemImport(key, 'tasks', taskFields), hasAttributes: false, list: `/projects/${key}` },
-];
+type Project = { key: string; name: string };
+
+const itemLists: readonly ItemList[] = ['risks', 'issues', 'tasks'];
+
+/** The items of one project. */
+export const projectItemImports = ({ key, name }: Project) =>
+  itemLists.map((list): ImportTarget => {
+    const across = itemImport(list, key);
+    return {
+      ...across,
+      path: `/v1/projects/${key}/${list}/import`,
+      fields: itemFields[list],
+      list: `/${list}?project=${key}&status=all`,
+      isAcross: false,
+      set: {},
+      ofProject: { key, name, across },
+    };
+  }) as [ImportTarget, ...ImportTarget[]];
 
 /** The label of a field. A file can also contain `owner_name`, the name of the owner. */
 export const fieldLabel = ({ fields }: ImportTarget, field: string) =>

@@ -1,7 +1,7 @@
 import type { ImportSummary } from '../api/openapi.ts';
 import { humanize } from '../format.ts';
 import { Mapping } from './mapping.tsx';
-import type { Settings } from './run-import.ts';
+import type { Settings } from './settings.ts';
 
 type ValueMap = Settings['map_values'];
 

@@ -1,5 +1,12 @@
 import { issuePriorityValues, issueSeverityValues, issueStatusValues } from '../api/openapi.ts';
-import { dayFilters, FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
+import {
+  changedFilter,
+  dayFilters,
+  FilterBar,
+  FilterMenu,
+  type FilterState,
+  FilterToggle,
+} from '../components/filters.tsx';
 import { dayOf, enumOptions, formatDay, formatDayOrText } from '../format.ts';
 import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
@@ -30,6 +37,7 @@ export function IssueFilters({ state, isInProject = false }: Props) {
 /** Labels of the filters that only links set. */
 const appliedFilters = {
   ...dayFilters('due', 'Due'),
+  ...changedFilter,
   min_age_days: (value: string) => `${value} days or older`,
   raised_since: (value: string) => `Raised since ${formatDayOrText(value)}`,
   // Links set the start of a day.

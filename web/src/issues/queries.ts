@@ -23,6 +23,7 @@ export const issueFilterNames = [
   'due_after',
   'raised_since',
   'resolved_since',
+  'updated_since',
   'sort',
 ] as const;
 

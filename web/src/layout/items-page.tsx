@@ -11,6 +11,8 @@ import { type FilterState, type Filters, NoMatches } from '../components/filters
 import { List } from '../components/list.tsx';
 import type { Sort } from '../components/sort-button.tsx';
 import { humanize, pluralize } from '../format.ts';
+import { ImportButton } from '../imports/import-button.tsx';
+import { itemImport } from '../imports/targets.ts';
 import { ViewsMenu } from '../views/views-menu.tsx';
 import { SourceContext } from '../walk/source.ts';
 import { useOpenedRow } from '../walk/use-opened-row.ts';
@@ -114,7 +116,8 @@ export function ItemsPage<Row extends BulkItem>(props: PageProps<Row>) {
       <Title title={humanize(list)}>
         <ViewsMenu list={list} filters={filters} columns={choice.value} />
         <PrintButton loadMore={rows.hasNextPage ? rows.fetchNextPage : undefined} />
-        <ExportButton path={exportPath} filters={filters} name={list} />
+        <ExportButton path={exportPath} filters={filters} name={list} canImport={canCreate} />
+        {canCreate && <ImportButton targets={[itemImport(list, project)]} className="not-on-phone" />}
         {canCreate && (
           <CreateButton dialog={(onClose) => createDialog(project, onClose)}>{createLabel}</CreateButton>
         )}

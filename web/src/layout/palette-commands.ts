@@ -18,6 +18,9 @@ const importCommands: readonly Command[] = [
     scope: 'projects.manage',
     isUnlimited: true,
   },
+  { path: '/risks?import=true', name: 'Import risks', scope: 'projects.manage' },
+  { path: '/issues?import=true', name: 'Import issues', scope: 'projects.manage' },
+  { path: '/tasks?import=true', name: 'Import tasks', scope: 'projects.manage' },
 ];
 
 /** The commands that create something. */

@@ -112,7 +112,7 @@ function Head({ editor, canManage }: Props & { canManage: boolean }) {
           <Button icon="plus" onPress={() => setOpen('issue')}>
             Create issue
           </Button>
-          <ImportButton targets={projectItemImports(project.key)} />
+          <ImportButton targets={projectItemImports(project)} />
           <EditButton editor={editor} />
         </>
       )}

@@ -1,6 +1,13 @@
 import { riskChecksValues, riskLevelValues, riskStatusValues } from '../api/openapi.ts';
 import { AsOfInput, AsOfNotice } from '../components/as-of.tsx';
-import { dayFilters, FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
+import {
+  changedFilter,
+  dayFilters,
+  FilterBar,
+  FilterMenu,
+  type FilterState,
+  FilterToggle,
+} from '../components/filters.tsx';
 import { capitalize, enumOptions } from '../format.ts';
 import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
@@ -59,4 +66,5 @@ const appliedFilters = {
   review_overdue: (value: string) => (value === 'true' ? 'Review overdue' : 'Review not overdue'),
   ...dayFilters('due', 'Due'),
   ...dayFilters('review', 'Review'),
+  ...changedFilter,
 };

@@ -34,6 +34,7 @@ export const riskFilterNames = [
   'review_after',
   'review_before',
   'as_of',
+  'updated_since',
   'sort',
 ] as const;
 

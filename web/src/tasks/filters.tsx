@@ -1,6 +1,13 @@
 import type { ReactNode } from 'react';
 import { taskKindValues, taskStatusValues } from '../api/openapi.ts';
-import { dayFilters, FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
+import {
+  changedFilter,
+  dayFilters,
+  FilterBar,
+  FilterMenu,
+  type FilterState,
+  FilterToggle,
+} from '../components/filters.tsx';
 import { enumOptions } from '../format.ts';
 import { PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
@@ -33,4 +40,4 @@ export function TaskFilters({ state, action, isInProject = false }: Props) {
 }
 
 /** Labels of the filters that only links set. */
-const appliedFilters = dayFilters('due', 'Due');
+const appliedFilters = { ...dayFilters('due', 'Due'), ...changedFilter };

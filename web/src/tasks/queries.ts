@@ -17,6 +17,7 @@ export const taskFilterNames = [
   'overdue',
   'due_after',
   'due_before',
+  'updated_since',
   'sort',
 ] as const;
 
