@@ -37,7 +37,7 @@ export type PersonChoice = Pick<UnknownPerson, 'columns' | 'cells' | 'line'> & {
   name?: string;
 };
 
-export type UnknownPerson = ImportSummary['unknown_people'][number];
+type UnknownPerson = ImportSummary['unknown_people'][number];
 
 export const createdPerson = '*';
 
