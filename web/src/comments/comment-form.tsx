@@ -12,6 +12,8 @@ import { toBody } from './mentions.ts';
 type Props = {
   label: string;
   action: string;
+  /** In place of how to format the text. */
+  hint?: string;
   state: ReturnType<typeof useDraft>;
   /** Sends the text. The draft stays unless it succeeds. */
   send: (body: string, draft: Draft) => Promise<unknown>;
@@ -22,7 +24,16 @@ type Props = {
 };
 
 /** Writes or edits a comment. */
-export function CommentForm({ label, action, state, send, onCancel, conflict, autoFocus = false }: Props) {
+export function CommentForm({
+  label,
+  action,
+  hint,
+  state,
+  send,
+  onCancel,
+  conflict,
+  autoFocus = false,
+}: Props) {
   const { draft, isChanged, change, discard } = state;
   const [isAsking, setAsking] = useState(false);
   const canMention = useHasScope()('personnel.read');
@@ -97,7 +108,7 @@ export function CommentForm({ label, action, state, send, onCancel, conflict, au
         <p className="hint">
           {canMention && '@ mentions a person. '}
           <span className="for-keyboards">{isApple ? '⌘' : 'Ctrl'}+Enter sends. </span>
-          **Bold**, *italic*, `code`, lists and links work.
+          {hint ?? '**Bold**, *italic*, `code`, lists and links work.'}
         </p>
         {onCancel && (
           <Button small onPress={requestCancel}>

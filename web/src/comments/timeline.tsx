@@ -1,8 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Comment, HistoryEntry } from '../api/openapi.ts';
-import { useRefresh } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
@@ -10,9 +8,8 @@ import { type ChangeGroup, Changes, groupChanges, useNames } from '../components
 import { Loading } from '../components/loading.tsx';
 import { formatNumber } from '../format.ts';
 import { CommentEntry } from './comment.tsx';
-import { CommentForm } from './comment-form.tsx';
-import { useDraft } from './draft.ts';
-import { createComment, type Subject, showComment, useChanges, useComments } from './queries.ts';
+import { NewComment } from './new-comment.tsx';
+import { type Subject, useChanges, useComments } from './queries.ts';
 import type { RestoreOf } from './restore.ts';
 import './comments.css';
 
@@ -107,30 +104,4 @@ function entriesOf(comments: readonly Comment[], changes: readonly HistoryEntry[
     ...groupChanges(changes).map((group): Entry => ({ changes: group })),
     ...comments.map((comment): Entry => ({ comment })),
   ].sort((a, b) => (timeOf(a) < timeOf(b) ? -1 : timeOf(a) > timeOf(b) ? 1 : 0));
-}
-
-function NewComment({ subject }: { subject: Subject }) {
-  const client = useQueryClient();
-  const refresh = useRefresh();
-  const [isAdded, setAdded] = useState(false);
-  const state = useDraft(subject.id, { text: '', people: [], version: 0 });
-  return (
-    <>
-      <CommentForm
-        label="Write a comment"
-        action="Comment"
-        state={state}
-        send={async (body, { idempotencyKey }) => {
-          setAdded(false);
-          showComment(client, subject, await createComment(subject, body, idempotencyKey));
-          setAdded(true);
-          void refresh();
-        }}
-      />
-      {/* The comment itself is seen; a toast would cover the form on a phone. */}
-      <span className="visually-hidden" role="status">
-        {isAdded && 'Comment added'}
-      </span>
-    </>
-  );
 }

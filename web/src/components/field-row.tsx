@@ -99,7 +99,13 @@ export function FieldInput({ field, input, value, onChange }: InputProps) {
     case 'event-types':
       return <EventTypes options={options} checked={[...value]} onChange={onChange} />;
     case 'person':
-      return <PersonPicker {...picker} {...(field.excluded && { excluded: field.excluded })} />;
+      return (
+        <PersonPicker
+          {...picker}
+          {...(field.excluded && { excluded: field.excluded })}
+          {...(field.offersLast && { offersLast: true, menuTrigger: 'focus' })}
+        />
+      );
     case 'group':
       return <GroupPicker {...picker} />;
     case 'project':

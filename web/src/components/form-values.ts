@@ -40,6 +40,8 @@ export type Field = {
   project?: string | undefined;
   /** For the kind `person`: the ids of people who are not offered. */
   excluded?: readonly string[];
+  /** For the kind `person`: opens the list at once, with the person who was chosen last at the top. */
+  offersLast?: boolean;
   /** The name of the item whose id is the initial value. */
   selectedName?: string | null;
 };

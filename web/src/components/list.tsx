@@ -15,6 +15,7 @@ type Props<Row> = {
   minWidth?: number | undefined;
   selection?: Selection<Row> | undefined;
   focus?: TableProps<Row>['focus'];
+  current?: string | undefined;
   /** The count, shown above the rows. */
   summary?: ReactNode;
   /** Beside the count: the menu of columns. */
@@ -33,6 +34,7 @@ export const List = <Row,>({
   minWidth,
   selection,
   focus,
+  current,
   summary,
   menu,
   empty,
@@ -56,6 +58,7 @@ export const List = <Row,>({
           minWidth={minWidth}
           selection={list.isPlaceholderData ? undefined : selection}
           focus={focus}
+          current={current}
           onVisible={list.showRows}
           loadMore={list.hasNextPage && !list.isFetchingNextPage ? list.fetchNextPage : undefined}
         />

@@ -9,6 +9,7 @@ import { useMe } from '../api/session.ts';
 import { formatDay, humanize, startsWord, today } from '../format.ts';
 import { errorLine } from './error-text.ts';
 import { Icon } from './icon.tsx';
+import { rememberPerson, useLastPerson } from './last-person.ts';
 import { FirstOption, notChosen, PickerInput } from './picker-input.tsx';
 import { useDebounced } from './use-debounced.ts';
 
@@ -50,8 +51,10 @@ type PickerProps = Props & {
   /** The project whose items are offered. */
   project?: string;
   search: (q: string, limit: number) => Promise<Option[]>;
-  /** Comes before what the service finds, if it matches. */
-  first?: Option | undefined;
+  /** Come before what the service finds, if they match. */
+  first?: readonly Option[];
+  /** Highlights the first option without a search too, so that Enter takes it. */
+  highlightsFirst?: boolean;
 };
 
 const maxOptions = 8;
@@ -84,7 +87,8 @@ function SearchBox({
   kind,
   project,
   search,
-  first: fixed,
+  first: fixed = [],
+  highlightsFirst = false,
   placeholder = `Search ${plurals[kind]}`,
   required,
   autoFocus,
@@ -118,12 +122,15 @@ function SearchBox({
   const hasResponse = q === searched && !isFetching && !isPlaceholderData;
   // Without a search, the selected item comes first.
   const top = selected && !isSearch ? [selected] : [];
-  const isOffered = fixed && !excluded.includes(fixed.id) && fixed.id !== top[0]?.id;
-  if (isOffered && startsWord(searched, fixed.name.replace('(', ''))) top.push(fixed);
+  for (const one of fixed) {
+    const isOffered = !excluded.includes(one.id) && !top.some(({ id }) => id === one.id);
+    if (isOffered && startsWord(searched, one.name.replace('(', ''))) top.push(one);
+  }
   const known = [...excluded, ...top.map(({ id }) => id)];
   const found = data.filter(({ id }) => !known.includes(id)).slice(0, maxOptions);
   const items = [...top, ...found];
-  const first = isSearch && hasResponse ? items[0]?.id : undefined;
+  const isHighlighting = isSearch ? hasResponse : highlightsFirst && !selected;
+  const first = isHighlighting ? items[0]?.id : undefined;
   const select = (key: React.Key | null) => {
     const next = items.find((one) => one.id === key);
     setSelected(next);
@@ -229,15 +236,25 @@ function usePageStaysReadable() {
   return setOpen;
 }
 
-/** Finds people that work can be assigned to. Whoever has signed in is the first of them. */
-export function PersonPicker(props: Props) {
+/**
+ * Finds people that work can be assigned to. Whoever has signed in is the first of them. With `offersLast`, the person who
+ * was chosen last comes before, and Enter takes the first one.
+ */
+export function PersonPicker({ offersLast = false, ...props }: Props & { offersLast?: boolean }) {
   const { user_id, name } = useMe();
+  const last = useLastPerson();
+  const me = user_id === null ? [] : [{ id: user_id, name: `Me (${name})` }];
   return (
     <Picker
       {...props}
       kind="assignee"
       search={(q, limit) => findPeople(q, limit, { assignable: true })}
-      first={user_id === null ? undefined : { id: user_id, name: `Me (${name})` }}
+      first={offersLast && last ? [last, ...me] : me}
+      highlightsFirst={offersLast}
+      onChange={(id, chosen) => {
+        if (id) rememberPerson({ id, name: chosen });
+        props.onChange(id, chosen);
+      }}
     />
   );
 }
@@ -250,7 +267,7 @@ export function AnyonePicker(props: Props) {
       {...props}
       kind="person"
       search={findPeople}
-      first={isPerson ? { id: currentPerson, name: 'Me' } : undefined}
+      first={isPerson ? [{ id: currentPerson, name: 'Me' }] : []}
     />
   );
 }

@@ -50,8 +50,10 @@ export type TableProps<Row> = {
   minWidth?: number | undefined;
   /** Adds a column of checkboxes. */
   selection?: Selection<Row> | undefined;
-  /** The row that gets the focus when it is there. */
-  focus?: { index: number; onFocused: () => void } | undefined;
+  /** The key of the row that gets the focus when it is there. */
+  focus?: { key: string; onFocused: () => void } | undefined;
+  /** The key of the row that is shown beside the table. */
+  current?: string | undefined;
   /** Called with the indexes of the first and the last row in the DOM. */
   onVisible?: ((first: number, last: number) => void) | undefined;
   loadMore?: (() => void) | undefined;
@@ -72,6 +74,7 @@ export function Table<Row>({
   minWidth,
   selection,
   focus,
+  current,
   onVisible,
   loadMore,
 }: TableProps<Row>) {
@@ -96,11 +99,12 @@ export function Table<Row>({
   }, [loadMore, last, rows.length]);
 
   useEffect(() => {
-    if (!focus) return;
-    const link = body.current?.querySelector<HTMLElement>(`tr[aria-rowindex="${focus.index + 2}"] .row-link`);
-    if (!link) return virtualizer.scrollToIndex(focus.index, { align: 'center' });
+    const index = focus ? rows.findIndex((row) => rowKey(row) === focus.key) : -1;
+    if (!focus || index === -1) return;
+    const link = body.current?.querySelector<HTMLElement>(`tr[aria-rowindex="${index + 2}"] .row-link`);
+    if (!link) return virtualizer.scrollToIndex(index, { align: 'center' });
     link.focus({ preventScroll: true });
-    link.scrollIntoView({ block: 'center' });
+    link.scrollIntoView({ block: 'nearest' });
     focus.onFocused();
   });
 
@@ -150,6 +154,8 @@ export function Table<Row>({
               <tr
                 key={rowKey(row)}
                 aria-rowindex={index + 2}
+                data-row={rowKey(row)}
+                aria-current={rowKey(row) === current || undefined}
                 className={selection?.isSelected(row) ? 'selected' : undefined}
               >
                 {selection && (

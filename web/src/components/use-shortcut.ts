@@ -6,19 +6,20 @@ export const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 /**
  * Runs an action on a single key, or on one with Ctrl such as `Ctrl+z` (on Apple ⌘), except while the user types or a dialog, menu or popover is open. The action returns
  * whether it handles the key; with `false` it leaves the key to others. Shortcuts that listen on the body come after
- * those of the page.
+ * those of the page, and those that listen on the window before.
  */
 export function useShortcut(
   key: string,
   act: () => boolean,
-  target: HTMLElement = document.documentElement,
+  target: HTMLElement | Window = document.documentElement,
 ): void {
   const latest = useRef(act);
   useEffect(() => {
     latest.current = act;
   });
   useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
+    const listen = (pressed: Event) => {
+      const event = pressed as KeyboardEvent;
       if (nameOf(event) !== key || event.altKey || event.defaultPrevented) return;
       if (isTyping(event.target) || document.querySelector('.overlay, .popover, .sign-in')) return;
       if (!latest.current()) return;

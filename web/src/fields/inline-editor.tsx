@@ -5,12 +5,13 @@ import { Button } from '../components/button.tsx';
 import { ConflictNotice, theirChanges } from '../components/conflict.tsx';
 import { errorLine, errorsByField } from '../components/error-text.ts';
 import { FieldInput } from '../components/field-row.tsx';
-import { type FieldOf, isReference, toDraft } from '../components/form-values.ts';
+import { type FieldOf, isReference } from '../components/form-values.ts';
 import { type Names, readNames, withName } from '../components/picked-names.ts';
 import { notChosenInputs, rejectNotChosen } from '../components/picker-input.tsx';
-import { changedSince, toast } from '../components/toast.tsx';
+import { toast } from '../components/toast.tsx';
 import { isApple } from '../components/use-shortcut.ts';
 import { type Editor, hasChanged, saveFields } from './editor.ts';
+import { reportSaved } from './save.ts';
 
 /**
  * A field that is being edited: its value so far, the name of the item that was picked, and the version of the item that
@@ -78,8 +79,7 @@ export function InlineEditor<Input, Item extends object>({
         return setBusy(false);
       }
       change(undefined, isFocusInside());
-      const labels = changedFields(editor, outcome).map(({ label }) => label);
-      toast(`Saved ${editor.name}: ${labels.join(', ') || field.label}`, () => undo(editor, outcome));
+      reportSaved(editor, outcome, field.label);
     } catch (reason) {
       endSessionOn401(reason);
       const message = errorLine(reason);
@@ -189,21 +189,3 @@ export function InlineEditor<Input, Item extends object>({
 }
 
 const namesIn = ({ value, name }: OpenField<unknown>): Names => (name ? { [String(value)]: name } : {});
-
-type Saved<Item> = { base: Item; saved: Item };
-
-/** Setting one field can clear another: an owner is a person or a group. */
-const changedFields = <Input, Item extends object>(
-  { fields }: Editor<Input, Item>,
-  { base, saved }: Saved<Item>,
-) => fields.filter((field) => hasChanged([field], toDraft([field], base), saved));
-
-/** Restores what a save has changed, unless someone has changed it since. */
-async function undo<Input, Item extends object>(
-  editor: Editor<Input, Item>,
-  { base, saved }: Saved<Item>,
-): Promise<void> {
-  const before = toDraft(editor.fields, base);
-  const outcome = await saveFields(editor, changedFields(editor, { base, saved }), before, saved);
-  if ('latest' in outcome) throw new Error(changedSince);
-}

@@ -5,7 +5,6 @@ import { useHasScope } from '../api/session.ts';
 import { DueDay, DueSummary, Severity, Status } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { ItemLink, SourceLink } from '../components/item-link.tsx';
-import { StatusCard } from '../components/status-card.tsx';
 import { Attributes } from '../fields/attributes.tsx';
 import { Description } from '../fields/description.tsx';
 import type { Editor } from '../fields/editor.ts';
@@ -18,7 +17,7 @@ import { NoOwner, OwnerLink, PersonLink } from '../personnel/person-link.tsx';
 import { Tasks } from '../tasks/tasks.tsx';
 import { Assignee, AssigneeName } from './assign.tsx';
 import { useIssueEditor } from './issue-form.tsx';
-import { IssueStatusDialog, labelOf, needsInput, useIssueStatus } from './issue-status.tsx';
+import { IssueStatusCard } from './issue-status-card.tsx';
 
 export function IssuePage() {
   const { key = '' } = useParams();
@@ -72,30 +71,6 @@ const Head = ({ editor }: Props) => {
     </ItemTitle>
   );
 };
-
-function IssueStatusCard({ editor }: Props) {
-  const issue = editor.item;
-  const fact = useInlineFacts(editor);
-  const { transitions, changeStatus } = useIssueStatus(issue);
-  return (
-    <StatusCard
-      status={issue.status}
-      transitions={editor.canEdit ? transitions : []}
-      labelOf={(to) => labelOf(issue.status, to)}
-      needsInput={(to) => needsInput(issue.status, to)}
-      changeStatus={(status) => changeStatus({ status })}
-      dialog={(to, onClose) => <IssueStatusDialog issue={issue} to={to} onClose={onClose} />}
-    >
-      <Facts
-        facts={[
-          ...(issue.status === 'blocked' ? [fact('blocked_reason')] : []),
-          ...(issue.resolution ? [fact('resolution')] : []),
-          ...(issue.resolution_note ? [fact('resolution_note')] : []),
-        ]}
-      />
-    </StatusCard>
-  );
-}
 
 const ageOf = ({ age_days }: Issue) => (age_days === 0 ? 'today' : `${pluralize(age_days, 'day')} ago`);
 

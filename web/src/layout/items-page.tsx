@@ -13,10 +13,14 @@ import type { Sort } from '../components/sort-button.tsx';
 import { humanize, pluralize } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
 import { itemImport } from '../imports/targets.ts';
+import { usePreview } from '../preview/use-preview.tsx';
 import { ViewsMenu } from '../views/views-menu.tsx';
 import { SourceContext } from '../walk/source.ts';
 import { useOpenedRow } from '../walk/use-opened-row.ts';
 import { Title } from './title.tsx';
+
+/** What the list needs to know of its items. */
+export type ListedItem = BulkItem & { project_key: string; version: number };
 
 type TableProps<Row> = {
   list: ItemList;
@@ -36,58 +40,55 @@ type TableProps<Row> = {
 };
 
 /** The risks, issues or tasks that match the filters, and what can be done with the selected ones. */
-export function ItemsTable<Row extends BulkItem>(props: TableProps<Row>) {
-  const {
-    list,
-    noun,
-    state,
-    filters = state.filters,
-    sort,
-    rows,
-    choice,
-    isReadOnly,
-    summary,
-    empty,
-  } = props;
-  const bulk = useBulk(list, rows, filters, { isReadOnly });
+export function ItemsTable<Row extends ListedItem>(props: TableProps<Row>) {
+  const { list, noun, state, filters = state.filters, sort, choice, isReadOnly, summary, empty } = props;
   const source = { list, filters };
-  const focus = useOpenedRow(source, rows);
+  const preview = usePreview(list, JSON.stringify(filters), props.rows);
+  const rows = { ...props.rows, rows: preview.rows };
+  const bulk = useBulk(list, rows, filters, { isReadOnly });
+  const opened = useOpenedRow(source, rows);
   const positions = new Map(rows.rows.map(({ id, key }, index) => [key, { id, index }]));
   return (
     <SourceContext value={{ source, rows: positions }}>
       {bulk.bar}
-      <List
-        label={humanize(list)}
-        menu={choice.menu}
-        list={rows}
-        columns={choice.columns}
-        minWidth={choice.minWidth}
-        rowKey={({ id }) => id}
-        sort={sort}
-        selection={bulk.selection}
-        focus={focus}
-        summary={
-          rows.total !== null && (
-            <>
-              {pluralize(rows.total, noun)}
-              {summary}
-            </>
-          )
-        }
-        empty={
-          state.isFiltered ? (
-            <NoMatches
-              title={`No ${noun}s match these filters`}
-              clear={state.clear}
-              searchAll={
-                state.filters.q && !state.filters.search ? () => state.set({ search: 'all' }) : undefined
-              }
-            />
-          ) : (
-            empty
-          )
-        }
-      />
+      <div className={preview.panel ? 'with-preview' : undefined}>
+        <div>
+          <List
+            label={humanize(list)}
+            menu={choice.menu}
+            list={rows}
+            columns={choice.columns}
+            minWidth={choice.minWidth}
+            rowKey={({ id }) => id}
+            sort={sort}
+            selection={bulk.selection}
+            focus={preview.focus ?? opened}
+            current={preview.current}
+            summary={
+              rows.total !== null && (
+                <>
+                  {pluralize(rows.total, noun)}
+                  {summary}
+                </>
+              )
+            }
+            empty={
+              state.isFiltered ? (
+                <NoMatches
+                  title={`No ${noun}s match these filters`}
+                  clear={state.clear}
+                  searchAll={
+                    state.filters.q && !state.filters.search ? () => state.set({ search: 'all' }) : undefined
+                  }
+                />
+              ) : (
+                empty
+              )
+            }
+          />
+        </div>
+        {preview.panel}
+      </div>
     </SourceContext>
   );
 }
@@ -104,7 +105,7 @@ type PageProps<Row> = TableProps<Row> & {
 };
 
 /** The risks, issues or tasks of all projects. */
-export function ItemsPage<Row extends BulkItem>(props: PageProps<Row>) {
+export function ItemsPage<Row extends ListedItem>(props: PageProps<Row>) {
   const { exportPath, createLabel, createDialog, controls, above, ...table } = props;
   const { list, state, rows, choice } = table;
   const { filters } = state;

@@ -9,6 +9,7 @@ const shortcuts: [keys: string[], action: string][] = [
   [['j'], 'Next row'],
   [['k'], 'Previous row'],
   [['Enter'], 'Open the row'],
+  [['Space'], 'Open or close the preview of the row'],
   [['Shift', 'J'], 'Next item of the list that the page was opened from'],
   [['Shift', 'K'], 'Previous item of that list'],
   [['x'], 'Select the row'],
@@ -20,6 +21,12 @@ const shortcuts: [keys: string[], action: string][] = [
   [['e'], 'Edit the focused field'],
   [['Ctrl', 'Enter'], 'Send the comment'],
   [['Ctrl', 'Z'], 'Undo the last change on this page'],
+  [['a'], 'In the preview: choose the owner or assignee, the last one first'],
+  [['o'], 'In the preview: assign to the last chosen person'],
+  [['r'], 'In the preview: rate'],
+  [['1–7', '1–7'], 'In the preview of a risk: rate its probability, then its impact'],
+  [['c'], 'In the preview: comment'],
+  [['Ctrl', 'Shift', 'Enter'], 'In the preview: send the comment and show the next row'],
   [['?'], 'Show shortcuts'],
 ];
 

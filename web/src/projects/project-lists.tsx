@@ -3,7 +3,6 @@ import type { ItemList } from '../api/items.ts';
 import type { Issue, Project } from '../api/openapi.ts';
 import type { Rows } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
-import type { BulkItem } from '../bulk/kinds.ts';
 import { type ColumnChoice, useColumns } from '../columns/use-columns.tsx';
 import { TitleCell } from '../components/badges.tsx';
 import { DialogButton } from '../components/dialog.tsx';
@@ -14,7 +13,7 @@ import { AssigneeName } from '../issues/assign.tsx';
 import { issueColumns } from '../issues/columns.tsx';
 import { IssueFilters } from '../issues/filters.tsx';
 import { issueFilterNames, useIssues } from '../issues/queries.ts';
-import { ItemsTable } from '../layout/items-page.tsx';
+import { ItemsTable, type ListedItem } from '../layout/items-page.tsx';
 import { riskColumns } from '../risks/columns.tsx';
 import { RiskFilters } from '../risks/filters.tsx';
 import { canHaveMovement, riskFilterNames, useRisks } from '../risks/queries.ts';
@@ -97,7 +96,7 @@ type ListProps<Row> = Props & {
 };
 
 /** A list in a tab. The tab is not printed, so the list has a heading of its own. */
-function ProjectList<Row extends BulkItem>({ project, children, ...table }: ListProps<Row>) {
+function ProjectList<Row extends ListedItem>({ project, children, ...table }: ListProps<Row>) {
   const { list, state, filters } = table;
   const noun = filters.status ? list.slice(0, -1) : table.noun;
   return (

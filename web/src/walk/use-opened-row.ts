@@ -10,8 +10,8 @@ export function useOpenedRow(source: ListSource, list: Rows<{ id: string }>) {
   useEffect(() => {
     if (isShort && !isFetching && !isError) void fetchNextPage();
   }, [isShort, isFetching, isError, fetchNextPage]);
-  if (!opened || isPlaceholderData || isShort || rows.length === 0) return undefined;
-  const found = rows.findIndex(({ id }) => id === opened.id);
-  const index = found === -1 ? Math.min(opened.index, rows.length - 1) : found;
-  return { index, onFocused: () => setOpened(undefined) };
+  if (!opened || isPlaceholderData || isShort) return undefined;
+  const isListed = rows.some(({ id }) => id === opened.id);
+  const key = isListed ? opened.id : rows[Math.min(opened.index, rows.length - 1)]?.id;
+  return key === undefined ? undefined : { key, onFocused: () => setOpened(undefined) };
 }

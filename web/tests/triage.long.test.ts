@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { startConsole, test } from './console.ts';
+import { hasFocus } from './focus.ts';
+
+const count = 50;
+const project = '/v1/projects/TRIAGE';
+const console = startConsole({
+  fill: async () => {
+    await console.post('/v1/projects', { name: 'Triage', key: 'TRIAGE' });
+    for (let i = 1; i <= count; i++)
+      await console.post(`${project}/risks`, { title: `Unowned ${i}`, probability: 1 + (i % 3), impact: 2 });
+    for (const title of ['First', 'Second', 'Third'])
+      await console.post(`${project}/tasks`, { title: `${title} task`, due_on: '2027-01-01' });
+  },
+});
+
+test('fifty risks are assigned, rated and commented on with at most six keys each', async (t) => {
+  const { data } = await console.get(`/v1/risks?project=TRIAGE&unowned=true&limit=${count}`);
+  const page = await console.open(t, '/risks?project=TRIAGE&unowned=true');
+  let keys = 0;
+  // A key with Ctrl or Shift held down is one of them.
+  const press = async (...names: string[]) => {
+    for (const name of names) await page.keyboard.press(name);
+    keys += names.length;
+  };
+  const preview = (key: string) => page.getByRole('complementary', { name: `Preview of ${key}` });
+  await press('j', 'Space');
+  for (const [index, { key, title }] of data.entries()) {
+    await preview(key).waitFor();
+    await hasFocus(page, title);
+    if (index === 0) {
+      await press('a', ...'adaez');
+      await page.locator('[role=option][data-focused]', { hasText: 'Adaeze Eze' }).waitFor();
+      await press('Enter');
+      await preview(key).getByRole('button', { name: 'Edit Owner', exact: true }).waitFor();
+    } else await press('o');
+    await press('4', '5', 'c');
+    await page.keyboard.type(`Agreed on ${key}.`);
+    await press('Control+Shift+Enter');
+  }
+  const last = data.at(-1);
+  await preview(last.key).getByText(`Agreed on ${last.key}.`).waitFor();
+  await hasFocus(page, last.title);
+  assert.ok(keys <= 6 * count, `${keys} keys`);
+  await page.getByText(`Saved ${last.key}: Probability, Impact`).waitFor();
+  const { data: risks } = await console.get(`/v1/risks?project=TRIAGE&limit=${count}`);
+  assert.deepEqual(
+    new Set(
+      risks.map(({ owner_name, probability, impact, version }: Record<string, unknown>) =>
+        [owner_name, probability, impact, version].join(),
+      ),
+    ),
+    new Set(['Adaeze Eze,4,5,3']),
+  );
+  for (const { key } of [data[0], last]) {
+    const comments = (await console.get(`${project}/risks/${key}/comments`)).data;
+    assert.deepEqual(
+      comments.map(({ body }: { body: string }) => body),
+      [`Agreed on ${key}.`],
+    );
+  }
+  await press('Escape');
+  await page.getByText('No active risks match these filters').waitFor();
+});
+
+test('Space opens and closes the preview of a row, and the focus stays in the list', async (t) => {
+  const page = await console.open(t, '/tasks?project=TRIAGE&sort=title');
+  const preview = (title: string) => page.locator('.preview-panel', { hasText: title });
+  await page.getByRole('link', { name: 'First task' }).focus();
+  await page.keyboard.press('Space');
+  await preview('First task').waitFor();
+  await page.keyboard.press('j');
+  await preview('Second task').waitFor();
+  await hasFocus(page, 'Second task');
+  // From a field in the preview, j moves on too.
+  await page.keyboard.press('d');
+  const due = preview('Second task').getByLabel('Due');
+  await due.fill('2027-02-03');
+  await due.press('Enter');
+  await preview('Second task').getByText('3 Feb 2027').first().waitFor();
+  await hasFocus(page, 'Edit Due');
+  await page.keyboard.press('k');
+  await preview('First task').waitFor();
+  await hasFocus(page, 'First task');
+  await page.keyboard.press('c');
+  await page.keyboard.type('Draft');
+  await page.keyboard.press('Escape');
+  await hasFocus(page, 'First task');
+  await page.keyboard.press('Escape');
+  await page.locator('.preview-panel').waitFor({ state: 'detached' });
+  await hasFocus(page, 'First task');
+  await page.keyboard.press('Space');
+  await preview('First task').waitFor();
+  assert.equal(await page.getByRole('textbox', { name: 'Write a comment' }).inputValue(), 'Draft');
+  // Another client completes the task, so it leaves the list; its row stays while it is previewed.
+  const { data } = await console.get('/v1/tasks?project=TRIAGE&q=First');
+  await console.patch(`${project}/tasks/${data[0].key}`, { status: 'done' });
+  await preview('First task').locator('.chip', { hasText: 'Done' }).first().waitFor();
+  await hasFocus(page, 'First task');
+  await page.keyboard.press('j');
+  await hasFocus(page, 'Second task');
+  assert.equal(await page.getByRole('link', { name: 'First task' }).count(), 0);
+  await page.keyboard.press('Space');
+  await page.locator('.preview-panel').waitFor({ state: 'detached' });
+  await hasFocus(page, 'Second task');
+});
+
+test('the preview of a key that only reads has nothing to edit', async (t) => {
+  const { key } = await console.post(`${project}/issues`, { title: 'Read only 6610' });
+  const page = await console.open(t, '/issues?q=6610', { scopes: ['projects.read', 'personnel.read'] });
+  await page.keyboard.press('j');
+  await page.keyboard.press('Space');
+  const preview = page.getByRole('complementary', { name: `Preview of ${key}` });
+  await preview.getByText('No comments yet').waitFor();
+  for (const shortcut of ['a', 'o', 'r', 's', 'd', 'c']) await page.keyboard.press(shortcut);
+  assert.deepEqual(await preview.getByRole('button').allTextContents(), ['']);
+  assert.equal(await preview.locator('input, textarea, select').count(), 0);
+  await page.setViewportSize({ width: 390, height: 844 });
+  const { x, y, width, height } = (await preview.boundingBox()) ?? {};
+  // The page behind it may have a scrollbar.
+  assert.deepEqual([x, y, height, (width ?? 0) >= 370], [0, 0, 844, true]);
+  await preview.getByRole('button', { name: 'Close preview' }).click();
+  await hasFocus(page, 'Read only 6610');
+});
