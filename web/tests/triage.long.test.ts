@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
 import { startConsole, test } from './console.ts';
 import { hasFocus } from './focus.ts';
+import { pick } from './page.ts';
 
 const count = 50;
 const project = '/v1/projects/TRIAGE';
@@ -121,4 +123,114 @@ test('the preview of a key that only reads has nothing to edit', async (t) => {
   assert.deepEqual([x, y, height, (width ?? 0) >= 370], [0, 0, 844, true]);
   await preview.getByRole('button', { name: 'Close preview' }).click();
   await hasFocus(page, 'Read only 6610');
+});
+
+test('cells are edited with the keyboard, and a conflict is offered to be resolved there', async (t) => {
+  const keys: string[] = [];
+  for (const name of ['One', 'Two'])
+    keys.push((await console.post(`${project}/risks`, { title: `${name} of 6620` })).key);
+  const [one, two] = keys;
+  const read = (key = one) => console.get(`${project}/risks/${key}`);
+  const page = await console.open(t, '/risks?q=6620&sort=title');
+  await page.getByRole('link', { name: 'One of 6620' }).focus();
+  const next = async (name: string) => {
+    await page.keyboard.press('ArrowRight');
+    await hasFocus(page, name);
+    await page.keyboard.press('Enter');
+  };
+  await next(`Edit status of ${one}`);
+  await hasFocus(page, 'Status');
+  await page.keyboard.type('Mit');
+  await page.keyboard.press('Enter');
+  await hasFocus(page, `Edit status of ${one}`);
+  assert.equal((await read()).status, 'mitigating');
+  await next(`Edit owner of ${one}`);
+  await hasFocus(page, 'Owner');
+  await pick(page, 'Owner', 'adaeze', 'Adaeze Eze');
+  await hasFocus(page, `Edit owner of ${one}`);
+  assert.equal((await read()).owner_name, 'Adaeze Eze');
+  await next(`Edit due of ${one}`);
+  const due = page.getByLabel('Due', { exact: true });
+  await due.fill('2027-05-06');
+  await console.patch(`${project}/risks/${one}`, { due_on: '2027-01-02' });
+  await due.press('Enter');
+  await page.getByRole('alert').getByText('2 Jan 2027').waitFor();
+  await page.keyboard.press('Enter');
+  await hasFocus(page, `Edit due of ${one}`);
+  assert.equal((await read()).due_on, '2027-05-06');
+  await page.keyboard.press('ArrowDown');
+  await hasFocus(page, `Edit due of ${two}`);
+  for (let cell = 0; cell < 4; cell++) await page.keyboard.press('ArrowLeft');
+  await hasFocus(page, `Edit score of ${two}`);
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: `Assess ${two}` }).waitFor();
+  await page.waitForFunction(() => document.activeElement?.textContent === '9');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Space');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await hasFocus(page, `Edit score of ${two}`);
+  assert.equal((await read(two)).score, 12);
+});
+
+/** Pastes a text where the focus is. */
+const paste = (page: Page, text: string) =>
+  page.evaluate((text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', text);
+    const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+    document.activeElement?.dispatchEvent(event);
+  }, text);
+
+test('a pasted column fills the rows below after a confirmation, and can be undone', async (t) => {
+  const keys: string[] = [];
+  for (const name of ['A', 'B', 'C'])
+    keys.push((await console.post(`${project}/issues`, { title: `${name} of 6630`, severity: 'low' })).key);
+  const read = async (field: string) => {
+    const { data } = await console.get('/v1/issues?q=6630&sort=title');
+    return data.map((issue: Record<string, unknown>) => issue[field]);
+  };
+  const page = await console.open(t, '/issues?q=6630&sort=title');
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: `Edit due of ${keys[0]}` }).focus();
+  await paste(page, '2027-03-01\r\n31.03.2027\r\nsoon\r\nlate\r\n');
+  await dialog.getByText('Write “soon” as year-month-day. Skipped.').waitFor();
+  await dialog.getByText('1 line more than the list has rows').waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByText('Updated 2 issues').waitFor();
+  await hasFocus(page, `Edit due of ${keys[0]}`);
+  assert.deepEqual(await read('due_on'), ['2027-03-01', '2027-03-31', null]);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Undone').waitFor();
+  assert.deepEqual(await read('due_on'), [null, null, null]);
+
+  // Into the input of a cell, and into the button that assigns an issue.
+  await page.getByRole('button', { name: `Edit severity of ${keys[1]}` }).press('Enter');
+  await hasFocus(page, 'Severity');
+  await paste(page, 'High\nlow');
+  await dialog.getByText('No change').waitFor();
+  await dialog.getByRole('button', { name: 'Change 1 issue' }).press('Enter');
+  await page.getByText('Updated 1 issue').waitFor();
+  assert.deepEqual(await read('severity'), ['low', 'high', 'low']);
+  await page.getByRole('button', { name: `Assign…, ${keys[0]}` }).focus();
+  await paste(page, 'adaeze eze\nNobody Known');
+  await dialog.getByText('Nobody who can be assigned is called “Nobody Known”. Skipped.').waitFor();
+  await dialog.getByRole('button', { name: 'Change 1 issue' }).press('Enter');
+  await page.getByRole('button', { name: `Adaeze Eze, ${keys[0]}` }).waitFor();
+});
+
+test('a key that only reads cannot edit cells, and the bar sets the category of selected risks', async (t) => {
+  await console.post(`${project}/risks`, { title: 'Sorted 6640' });
+  const reader = await console.open(t, '/risks?q=6640', { scopes: ['projects.read', 'personnel.read'] });
+  assert.equal(await reader.locator('.cell-edit').count(), 0);
+  const page = await console.open(t, '/risks?q=6640');
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await page.getByRole('button', { name: 'Set…', exact: true }).press('Enter');
+  await page.getByRole('menuitem', { name: 'Category' }).press('Enter');
+  await page.getByRole('dialog').getByLabel('Category').fill('Supply');
+  await page.keyboard.press('Enter');
+  await page.getByText('Updated 1 risk').waitFor();
+  assert.equal((await console.get('/v1/risks?q=6640')).data[0].category.toLowerCase(), 'supply');
 });

@@ -143,8 +143,8 @@ function createUpdates() {
       pauseMs = minPauseMs;
       return;
     }
-    // An open dialog or popover can belong to a row that the update removes.
-    if (document.querySelector('.overlay, .popover')) return wait(openCheckMs);
+    // An open dialog, popover or cell can belong to a row that the update removes.
+    if (document.querySelector('.overlay, .popover, .cell-editor')) return wait(openCheckMs);
     const subjects = [...changed];
     changed.clear();
     await queryClient.invalidateQueries({ predicate: ({ queryKey }) => isAffected(queryKey[0], subjects) });

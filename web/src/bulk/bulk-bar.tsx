@@ -1,11 +1,14 @@
 import { useState } from 'react';
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import type { ItemList } from '../api/items.ts';
+import { riskStrategyValues } from '../api/openapi.ts';
 import { useHasScope, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
+import { choiceField } from '../components/form-values.ts';
 import { useShortcut } from '../components/use-shortcut.ts';
-import { formatNumber, humanize, pluralize } from '../format.ts';
+import { enumOptions, formatNumber, humanize, pluralize } from '../format.ts';
 import { AcceptedByYou } from '../risks/accepted-by-you.tsx';
+import { useCategories } from '../risks/queries.ts';
 import { maxItems } from './change.ts';
 import { assignForm, ChangeDialog, type ChangeForm } from './change-dialog.tsx';
 import { Failures } from './failures.tsx';
@@ -32,6 +35,35 @@ const dueForm: ChangeForm = {
   fields: [{ name: 'due_on', label: 'Due', kind: 'day', hint: 'Leave blank to remove the due date.' }],
   changes: ({ due_on = null }) => ({ due_on }),
 };
+
+/** The other fields of risks. */
+const riskForms = (categories: readonly string[]): Record<string, ChangeForm> => ({
+  Category: {
+    title: 'Set category',
+    fields: [
+      {
+        name: 'category',
+        label: 'Category',
+        kind: 'line',
+        suggestions: categories,
+        hint: 'Leave blank to remove the category.',
+      },
+    ],
+    changes: ({ category = null }) => ({ category }),
+  },
+  'Review date': {
+    title: 'Set review date',
+    fields: [
+      { name: 'review_on', label: 'Review', kind: 'day', hint: 'Leave blank to remove the review date.' },
+    ],
+    changes: ({ review_on = null }) => ({ review_on }),
+  },
+  Strategy: {
+    title: 'Set strategy',
+    fields: [choiceField('strategy', 'Strategy', enumOptions(riskStrategyValues))],
+    changes: ({ strategy = null }) => ({ strategy }),
+  },
+});
 
 /** What can be done with the selected rows. */
 export function BulkBar({ kind, items, total, selectFirst, clear, deselect }: Props) {
@@ -115,6 +147,7 @@ export function BulkBar({ kind, items, total, selectFirst, clear, deselect }: Pr
       <Button small isDisabled={isDisabled} onPress={() => setForm(dueForm)}>
         Set due date…
       </Button>
+      {kind === 'risks' && <MoreFields isDisabled={isDisabled} setForm={setForm} />}
       <Button small plain isDisabled={isBusy} onPress={close}>
         Clear
       </Button>
@@ -132,5 +165,28 @@ export function BulkBar({ kind, items, total, selectFirst, clear, deselect }: Pr
         <Failures kind={kind} change={change} deselect={deselect} />
       )}
     </section>
+  );
+}
+
+type MoreProps = { isDisabled: boolean; setForm: (form: ChangeForm | undefined) => void };
+
+function MoreFields({ isDisabled, setForm }: MoreProps) {
+  const { data = [] } = useCategories();
+  const forms = riskForms(data.map(({ name }) => name));
+  return (
+    <MenuTrigger>
+      <Button small isDisabled={isDisabled}>
+        Set…
+      </Button>
+      <Popover className="popover" placement="top start">
+        <Menu className="options" aria-label="Set" onAction={(name) => setForm(forms[String(name)])}>
+          {Object.keys(forms).map((name) => (
+            <MenuItem key={name} id={name} className="option">
+              {name}
+            </MenuItem>
+          ))}
+        </Menu>
+      </Popover>
+    </MenuTrigger>
   );
 }

@@ -27,6 +27,11 @@ export async function changeAll(kind: ItemList, items: readonly BulkItem[], chan
   return changed.filter(({ previous }) => Object.keys(previous).length > 0);
 }
 
+export type ItemChange = { id: string; version: number; changes: Changes };
+
+/** Gives each item its own values, unless one of them has changed since it was read: then none. */
+export const changeEach = (kind: ItemList, items: readonly ItemChange[]) => send(kind, { items: [...items] });
+
 /** The items that made the service refuse a bulk change; undefined for any other error. */
 export function failuresOf(error: unknown): { listed: Failure[]; count: number } | undefined {
   if (!(error instanceof ApiError) || error.code !== 'bulk_refused') return undefined;

@@ -36,6 +36,7 @@ export const statusColumn = {
   width: 6.6,
   sorts: ['status', '-status'],
   from: 'tablet',
+  edits: 'status',
   cell: ({ status }: { status: string }) => <Status status={status} />,
 } as const;
 
@@ -46,6 +47,7 @@ export const ownerColumn = {
   largeWidth: 12.5,
   sorts: ['owner_name', '-owner_name'],
   from: 'tablet',
+  edits: 'owner_user_id',
   cell: ({ owner_name }: { owner_name: string | null }) =>
     owner_name ? <PersonLabel name={owner_name} /> : <NoOwner />,
 } as const;

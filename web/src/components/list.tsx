@@ -16,6 +16,7 @@ type Props<Row> = {
   selection?: Selection<Row> | undefined;
   focus?: TableProps<Row>['focus'];
   current?: string | undefined;
+  editCell?: TableProps<Row>['editCell'];
   /** The count, shown above the rows. */
   summary?: ReactNode;
   /** Beside the count: the menu of columns. */
@@ -35,6 +36,7 @@ export const List = <Row,>({
   selection,
   focus,
   current,
+  editCell,
   summary,
   menu,
   empty,
@@ -59,6 +61,7 @@ export const List = <Row,>({
           selection={list.isPlaceholderData ? undefined : selection}
           focus={focus}
           current={current}
+          editCell={list.isPlaceholderData ? undefined : editCell}
           onVisible={list.showRows}
           loadMore={list.hasNextPage && !list.isFetchingNextPage ? list.fetchNextPage : undefined}
         />

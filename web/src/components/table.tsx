@@ -26,6 +26,8 @@ export type Column<Row> = SortableColumn & {
   /** Has nothing to show now, so it is not offered either. Whether the user has chosen it is kept. */
   isHidden?: boolean;
   cell: (row: Row) => ReactNode;
+  /** The field that can be edited in the cell; `rating` stands for the probability and the impact of a risk. */
+  edits?: string;
   /** In rem. The column without a width takes the remaining space. */
   width?: number;
   /** In rem, on a large screen. */
@@ -52,6 +54,8 @@ export type TableProps<Row> = {
   selection?: Selection<Row> | undefined;
   /** The key of the row that gets the focus when it is there. */
   focus?: { key: string; onFocused: () => void } | undefined;
+  /** Renders what edits a cell, after its value. */
+  editCell?: ((row: Row, column: Column<Row>) => ReactNode) | undefined;
   /** The key of the row that is shown beside the table. */
   current?: string | undefined;
   /** Called with the indexes of the first and the last row in the DOM. */
@@ -75,6 +79,7 @@ export function Table<Row>({
   selection,
   focus,
   current,
+  editCell,
   onVisible,
   loadMore,
 }: TableProps<Row>) {
@@ -168,8 +173,9 @@ export function Table<Row>({
                   </td>
                 )}
                 {columns.map((column) => (
-                  <td key={column.name} className={classOf(column)}>
+                  <td key={column.name} className={classOf(column)} data-edits={column.edits}>
                     {column.cell(row)}
+                    {column.edits && editCell?.(row, column)}
                   </td>
                 ))}
               </tr>
@@ -249,9 +255,11 @@ const SelectAll = <Row,>({ selection, rows }: { selection: Selection<Row>; rows:
   );
 };
 
+const cellControls = 'a, .cell-edit, .assign-button';
+
 /**
- * The up and down arrow keys move the focus between the links or the checkboxes of the rows. With Shift they select the
- * rows on the way.
+ * The up and down arrow keys move the focus between the links, the checkboxes or the cells of the rows. With Shift they
+ * select the rows on the way. The left and right arrow keys move it between the cells of a row that can be edited.
  */
 function moveBetweenRows<Row>(
   event: KeyboardEvent<HTMLTableElement>,
@@ -259,16 +267,30 @@ function moveBetweenRows<Row>(
   selection: Selection<Row> | undefined,
 ): void {
   const { target, key, shiftKey } = event;
-  const row = (target as HTMLElement).closest('tbody tr');
+  if (!(target instanceof HTMLElement)) return;
+  const row = target.closest('tbody tr');
   const isCheckbox = target instanceof HTMLInputElement && target.type === 'checkbox';
-  if (!row || !(isCheckbox || target instanceof HTMLAnchorElement)) return;
+  if (!row || !(isCheckbox || target.matches(cellControls))) return;
+  if (key === 'ArrowRight' || key === 'ArrowLeft') moveInRow(event, row, target);
   const next = { ArrowDown: row.nextElementSibling, ArrowUp: row.previousElementSibling }[key];
-  const control = next?.querySelector<HTMLElement>(isCheckbox ? 'input' : 'a');
+  const column = target.closest('td')?.cellIndex ?? 0;
+  const cell = next instanceof HTMLTableRowElement ? next.cells[column] : undefined;
+  const control = cell?.querySelector<HTMLElement>(isCheckbox ? 'input' : cellControls);
   if (!next || !control) return;
   event.preventDefault();
   const passed = [row, next].flatMap(({ ariaRowIndex }) => rows[Number(ariaRowIndex) - 2] ?? []);
   if (shiftKey) selection?.select(passed);
   control.focus();
+}
+
+function moveInRow(event: KeyboardEvent, row: Element, from: HTMLElement): void {
+  const controls = [...row.querySelectorAll<HTMLElement>(cellControls)].filter((one) =>
+    one.checkVisibility(),
+  );
+  const to = controls[controls.indexOf(from) + (event.key === 'ArrowRight' ? 1 : -1)];
+  if (!to) return;
+  event.preventDefault();
+  to.focus();
 }
 
 const useRowHeight = () =>

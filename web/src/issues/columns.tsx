@@ -15,6 +15,7 @@ import { Assignee } from './assign.tsx';
 export const issueColumns: readonly Column<Issue>[] = [
   {
     name: 'severity',
+    edits: 'severity',
     header: 'Severity',
     width: 5.6,
     sorts: [''],
@@ -30,6 +31,7 @@ export const issueColumns: readonly Column<Issue>[] = [
   },
   {
     name: 'priority',
+    edits: 'priority',
     header: 'Priority',
     width: 5.5,
     from: 'desktop',
@@ -49,6 +51,7 @@ export const issueColumns: readonly Column<Issue>[] = [
   },
   {
     name: 'due',
+    edits: 'due_on',
     header: 'Due',
     width: 7.5,
     sorts: ['due_on', '-due_on'],
@@ -57,6 +60,7 @@ export const issueColumns: readonly Column<Issue>[] = [
   },
   {
     name: 'assignee',
+    edits: 'assignee_user_id',
     header: 'Assignee',
     width: 9.5,
     from: 'tablet',

@@ -4,6 +4,7 @@ import type { Rows } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import type { BulkItem } from '../bulk/kinds.ts';
 import { useBulk } from '../bulk/use-bulk.tsx';
+import { useCells } from '../cells/use-cells.tsx';
 import type { ColumnChoice } from '../columns/use-columns.tsx';
 import { CreateButton } from '../components/create-button.tsx';
 import { ExportButton, PrintButton } from '../components/export.tsx';
@@ -20,7 +21,7 @@ import { useOpenedRow } from '../walk/use-opened-row.ts';
 import { Title } from './title.tsx';
 
 /** What the list needs to know of its items. */
-export type ListedItem = BulkItem & { project_key: string; version: number };
+export type ListedItem = BulkItem & { title: string; project_key: string; version: number };
 
 type TableProps<Row> = {
   list: ItemList;
@@ -47,10 +48,12 @@ export function ItemsTable<Row extends ListedItem>(props: TableProps<Row>) {
   const rows = { ...props.rows, rows: preview.rows };
   const bulk = useBulk(list, rows, filters, { isReadOnly });
   const opened = useOpenedRow(source, rows);
+  const cells = useCells(list, filters, rows.rows, { isReadOnly: isReadOnly ?? false });
   const positions = new Map(rows.rows.map(({ id, key }, index) => [key, { id, index }]));
   return (
     <SourceContext value={{ source, rows: positions }}>
       {bulk.bar}
+      {cells.dialog}
       <div className={preview.panel ? 'with-preview' : undefined}>
         <div>
           <List
@@ -64,6 +67,7 @@ export function ItemsTable<Row extends ListedItem>(props: TableProps<Row>) {
             selection={bulk.selection}
             focus={preview.focus ?? opened}
             current={preview.current}
+            editCell={cells.editCell}
             summary={
               rows.total !== null && (
                 <>

@@ -25,7 +25,7 @@ const itemButtons = () => [
 /** The buttons that edit one field of the focused row or of the item on the page. */
 function fieldButtons(): HTMLElement[] {
   const row = document.activeElement?.closest('#main tbody tr');
-  const fields = '.inline-edit, .assign-button';
+  const fields = '.inline-edit, .assign-button, .cell-edit';
   return [
     ...(row?.querySelectorAll<HTMLElement>(fields) ?? []),
     ...document.querySelectorAll<HTMLElement>(`#main :is(${fields}):not(tr *, .bulk-bar *)`),

@@ -12,6 +12,8 @@ const shortcuts: [keys: string[], action: string][] = [
   [['Space'], 'Open or close the preview of the row'],
   [['Shift', 'J'], 'Next item of the list that the page was opened from'],
   [['Shift', 'K'], 'Previous item of that list'],
+  [['→'], 'Next cell of the row that can be edited; Enter edits it'],
+  [['Ctrl', 'V'], 'On a cell: paste a column of a spreadsheet into it and the rows below'],
   [['x'], 'Select the row'],
   [['Shift', '↓'], 'Select more rows'],
   [['a'], 'Assign the selected rows, the focused row or the item on the page'],

@@ -36,6 +36,7 @@ export const riskColumns = ({ isFiltered, hasMovement }: Options): readonly Colu
     header: 'Score',
     width: 3.6,
     sorts: ['-score', 'score'],
+    edits: 'rating',
     cell: ({ score, level, kind }) => <Score {...{ score, level, kind }} />,
   },
   {
@@ -56,6 +57,7 @@ export const riskColumns = ({ isFiltered, hasMovement }: Options): readonly Colu
     width: 7.5,
     from: 'desktop',
     sorts: ['due_on', '-due_on'],
+    edits: 'due_on',
     cell: ({ due_on, checks }) =>
       due_on && <DueDay day={due_on} isOverdue={checks.includes('due_overdue')} />,
   },
@@ -66,6 +68,7 @@ export const riskColumns = ({ isFiltered, hasMovement }: Options): readonly Colu
     width: 8,
     isOptional: true,
     sorts: ['category', '-category'],
+    edits: 'category',
     cell: ({ category }) => category && <bdi>{capitalize(category)}</bdi>,
   },
   { name: 'kind', header: 'Kind', width: 6.5, isOptional: true, cell: ({ kind }) => humanize(kind) },
@@ -82,6 +85,7 @@ export const riskColumns = ({ isFiltered, hasMovement }: Options): readonly Colu
   },
   {
     name: 'strategy',
+    edits: 'strategy',
     header: 'Strategy',
     width: 6.5,
     isOptional: true,
@@ -89,6 +93,7 @@ export const riskColumns = ({ isFiltered, hasMovement }: Options): readonly Colu
   },
   {
     name: 'review',
+    edits: 'review_on',
     header: 'Review',
     width: 7.5,
     isOptional: true,

@@ -9,6 +9,7 @@ import { CompleteTask, isOverdue } from './tasks.tsx';
 export const taskColumns: readonly Column<Task>[] = [
   {
     name: 'due',
+    edits: 'due_on',
     header: 'Due',
     width: 7.5,
     sorts: ['', '-due_on'],
@@ -32,6 +33,7 @@ export const taskColumns: readonly Column<Task>[] = [
   statusColumn,
   {
     name: 'assignee',
+    edits: 'assignee_user_id',
     header: 'Assignee',
     width: 10.5,
     from: 'tablet',

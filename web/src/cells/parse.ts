@@ -1,0 +1,120 @@
+import { api, dataOrThrow } from '../api/client.ts';
+import {
+  issuePriorityValues,
+  issueSeverityValues,
+  issueStatusValues,
+  riskStatusValues,
+  riskStrategyValues,
+  taskStatusValues,
+} from '../api/openapi.ts';
+import { enumOptions, formatDay } from '../format.ts';
+
+/** What a pasted text means for a field: the change of the item and its words, or why it means nothing. */
+export type Parsed = { changes: Record<string, unknown>; shown: string } | { error: string };
+
+type Parse = (text: string) => Parsed;
+
+const options: Record<string, readonly (readonly [value: string, label: string])[]> = {
+  severity: enumOptions(issueSeverityValues),
+  priority: enumOptions(issuePriorityValues),
+  strategy: enumOptions(riskStrategyValues),
+  status: enumOptions([...new Set<string>([...riskStatusValues, ...issueStatusValues, ...taskStatusValues])]),
+};
+
+/** Understands the lines of a pasted column. People are looked up, each name once. */
+export async function parseColumn(field: string, texts: readonly string[]): Promise<Parsed[]> {
+  const parse = await parserOf(field, texts);
+  return texts.map((text) => parse(text.trim()));
+}
+
+async function parserOf(field: string, texts: readonly string[]): Promise<Parse> {
+  if (field === 'rating') return parseRating;
+  if (field.endsWith('_on')) return (text) => parseDay(field, text, isMonthFirst(texts));
+  if (field.endsWith('_user_id')) return parsePeople(field, texts);
+  const known = options[field];
+  if (known) return (text) => parseOption(field, text, known);
+  return (text) => ({ changes: { [field]: text || null }, shown: text });
+}
+
+/** `4 5`, `4x5` or two columns. */
+function parseRating(text: string): Parsed {
+  const [, probability, impact] = /^(\d)\s*[x×*/,;\s]\s*(\d)$/.exec(text) ?? [];
+  if (!probability || !impact) return { error: 'Write the probability and the impact, such as 4 x 5.' };
+  return {
+    changes: { probability: Number(probability), impact: Number(impact) },
+    shown: `${probability} × ${impact}`,
+  };
+}
+
+function parseOption(field: string, text: string, known: (typeof options)[string]): Parsed {
+  if (text === '' && field === 'strategy') return { changes: { [field]: null }, shown: '' };
+  const wanted = text.toLowerCase().replaceAll(' ', '_');
+  const option = known.find(
+    ([value, label]) => value === wanted || label.toLowerCase() === text.toLowerCase(),
+  );
+  return option
+    ? { changes: { [field]: option[0] }, shown: option[1] }
+    : { error: `“${text}” is not one of the choices.` };
+}
+
+/** In a column with slashes, whether a number above 12 comes second; undefined if none says so. */
+function isMonthFirst(texts: readonly string[]): boolean | undefined {
+  const dates = texts.flatMap((text) => {
+    const [, first, second] = /^(\d{1,2})\/(\d{1,2})\/\d{4}$/.exec(text.trim()) ?? [];
+    return first && second ? [[Number(first), Number(second)] as const] : [];
+  });
+  if (dates.some(([first]) => first > 12)) return false;
+  return dates.some(([, second]) => second > 12) ? true : undefined;
+}
+
+function parseDay(field: string, text: string, monthFirst: boolean | undefined): Parsed {
+  if (text === '') return { changes: { [field]: null }, shown: '' };
+  const day = dayOf(text, monthFirst);
+  if (!day || Number.isNaN(Date.parse(day))) return { error: `Write “${text}” as year-month-day.` };
+  return { changes: { [field]: day }, shown: formatDay(day) };
+}
+
+function dayOf(text: string, monthFirst: boolean | undefined): string | undefined {
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return text;
+  const [, first = '', separator, second = '', year = ''] =
+    /^(\d{1,2})([./])(\d{1,2})\2(\d{4})$/.exec(text) ?? [];
+  const iso = (day: string, month: string) => `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  if (separator === '.') return iso(first, second);
+  if (separator === '/' && monthFirst !== undefined)
+    return monthFirst ? iso(second, first) : iso(first, second);
+  // `30 Nov 2026` or `Nov 30, 2026`.
+  const written = /[a-z]{3}/i.test(text) ? Date.parse(`${text} UTC`) : Number.NaN;
+  return Number.isNaN(written) ? undefined : new Date(written).toISOString().slice(0, 10);
+}
+
+async function parsePeople(field: string, texts: readonly string[]): Promise<Parse> {
+  const names = [...new Set(texts.map((text) => text.trim()).filter(Boolean))];
+  const found = new Map(
+    await Promise.all(names.map(async (name) => [name, await findPerson(name)] as const)),
+  );
+  return (text) => {
+    if (text === '') return { changes: withOwner(field, null), shown: '' };
+    const person = found.get(text);
+    return person
+      ? { changes: withOwner(field, person.user_id), shown: person.name }
+      : { error: `Nobody who can be assigned is called “${text}”.` };
+  };
+}
+
+/** The owner is a person or a group. */
+const withOwner = (field: string, user_id: string | null) => ({
+  [field]: user_id,
+  ...(field === 'owner_user_id' && { owner_group_id: null }),
+});
+
+/** By name, email address, external ID or user ID. */
+async function findPerson(text: string) {
+  const query = { q: text, assignable: true, limit: 20, sort: 'relevance' as const };
+  const { data } = await dataOrThrow(api.GET('/v1/personnel', { params: { query } }));
+  const wanted = text.toLowerCase();
+  const matches = data.filter(({ name, email, external_id, user_id }) =>
+    [name, email, external_id, user_id].some((one) => one?.toLowerCase() === wanted),
+  );
+  // Two people with one name are nobody.
+  return matches.length === 1 ? matches[0] : undefined;
+}

@@ -1,0 +1,111 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import type { ItemList } from '../api/items.ts';
+import { useHasScope } from '../api/session.ts';
+import type { Filters } from '../components/filters.tsx';
+import { Icon } from '../components/icon.tsx';
+import { lazy } from '../components/lazy.tsx';
+import type { Column, TableProps } from '../components/table.tsx';
+import './cells.css';
+
+const CellEditor = lazy(() => import('./cell-editor.tsx'), 'CellEditor');
+
+const PasteDialog = lazy(() => import('./paste-dialog.tsx'), 'PasteDialog');
+
+type Item = { id: string; key: string; title: string; version: number };
+type Pasted = { id: string; field: string; header: string; values: string[] };
+type Open = { id: string; field: string };
+
+/**
+ * The buttons and the inputs that edit the cells of a list; nothing for a key that cannot write. Arrow keys reach the
+ * buttons, so that Tab does not stop at each cell.
+ */
+export function useCells<Row extends Item>(
+  list: ItemList,
+  filters: Filters,
+  rows: readonly Row[],
+  { isReadOnly = false } = {},
+): { editCell?: TableProps<Row>['editCell']; dialog?: ReactNode } {
+  const hasScope = useHasScope();
+  const [open, setOpen] = useState<Open>();
+  const isFocusDue = useRef<Open>(undefined);
+  // A list of a past day shows former states.
+  const canEdit = !isReadOnly && !filters.as_of && hasScope('projects.manage');
+  const [pasted, setPasted] = useState<Pasted>();
+  usePaste(canEdit, (next) => {
+    // The focus returns to the cell when the dialog is closed.
+    isFocusDue.current = open;
+    setOpen(undefined);
+    setPasted(next);
+  });
+  if (!canEdit) return {};
+  const start = rows.findIndex(({ id }) => id === pasted?.id);
+  const dialog = pasted && start !== -1 && (
+    <PasteDialog
+      list={list}
+      field={pasted.field}
+      header={pasted.header}
+      values={pasted.values}
+      rows={rows.slice(start, start + pasted.values.length)}
+      onClose={() => setPasted(undefined)}
+    />
+  );
+  const editCell = (row: Row, { header, edits = '' }: Column<Row>): ReactNode => {
+    const isPerson = edits.endsWith('_user_id');
+    // The row of an issue has a button that assigns it.
+    if ((isPerson && !hasScope('personnel.read')) || (list === 'issues' && edits === 'assignee_user_id'))
+      return null;
+    const isOpen = open?.id === row.id && open.field === edits;
+    const close = (isFocusInside: boolean) => {
+      isFocusDue.current = isFocusInside ? open : undefined;
+      setOpen(undefined);
+    };
+    const editor = isOpen && <CellEditor list={list} item={row} field={edits} onClose={close} />;
+    // A risk is rated in a dialog, which returns the focus to the button.
+    if (isOpen && edits !== 'rating') return editor;
+    return (
+      <>
+        <button
+          type="button"
+          className="cell-edit no-print"
+          tabIndex={-1}
+          data-field={edits}
+          aria-label={`Edit ${header.toLowerCase()} of ${row.key}`}
+          ref={(button) => {
+            const due = isFocusDue.current;
+            if (!button || due?.id !== row.id || due.field !== edits) return;
+            isFocusDue.current = undefined;
+            button.focus({ preventScroll: true });
+          }}
+          onClick={() => setOpen({ id: row.id, field: edits })}
+        >
+          <Icon name="edit" />
+        </button>
+        {editor}
+      </>
+    );
+  };
+  return { editCell, dialog };
+}
+
+/** Reports a column of values that is pasted into a cell. A single value that is pasted into an input is left to the input. */
+function usePaste(isEnabled: boolean, onPaste: (pasted: Pasted) => void): void {
+  useEffect(() => {
+    if (!isEnabled) return;
+    const listen = (event: ClipboardEvent) => {
+      const focused = document.activeElement;
+      const cell = focused?.closest<HTMLTableCellElement>('#main tbody td');
+      const row = cell?.closest('tr')?.dataset.row;
+      const field = cell?.dataset.edits;
+      const lines = (event.clipboardData?.getData('text/plain') ?? '').replace(/\r?\n$/, '').split(/\r?\n/);
+      const isInput = focused?.matches('input, textarea, select');
+      if (!row || !field || focused?.matches('a') || (isInput && lines.length === 1)) return;
+      event.preventDefault();
+      // A rating can be in two columns.
+      const values = lines.map((line) => (field === 'rating' ? line : (line.split('\t')[0] ?? '')));
+      const header = cell.closest('table')?.querySelectorAll('thead th')[cell.cellIndex]?.textContent ?? '';
+      onPaste({ id: row, field, header: header.replace(/[↑↓]$/, ''), values });
+    };
+    document.addEventListener('paste', listen);
+    return () => document.removeEventListener('paste', listen);
+  });
+}
