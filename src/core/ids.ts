@@ -22,6 +22,8 @@ export const prefixes = {
   risk_model: 'rmd',
   organization: 'org',
   category: 'cat',
+  handover: 'hnd',
+  handover_item: 'hit',
 } as const;
 
 export type IdKind = keyof typeof prefixes;

@@ -9,6 +9,7 @@ import { up as lists } from './migrations/0003_lists.ts';
 import { up as riskModel } from './migrations/0004_risk_model.ts';
 import { up as organization } from './migrations/0005_organization.ts';
 import { up as imports } from './migrations/0006_imports.ts';
+import { up as handovers } from './migrations/0007_handovers.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -22,6 +23,7 @@ const migrations: Record<string, (db: Kysely<unknown>, kind: Engine['kind']) => 
   '0004_0.4.0_risk_model': riskModel,
   '0005_0.4.0_organization': organization,
   '0006_0.4.0_imports': imports,
+  '0007_0.4.0_handovers': handovers,
 };
 
 export const migrationNames = Object.keys(migrations);

@@ -41,7 +41,7 @@ onBothEngines('the database scoped to projects', (start) => {
   test('each table contains rows of visible projects, or is shared by all projects', async (t) => {
     const { service, scoped, database, hidden, visible: seen } = await twoProjects(start, t);
     await service.member(['projects.read'], [seen.project]);
-    const shared = ['people', 'groups', 'memberships', 'settings', 'categories', 'risk_models'];
+    const shared = ['people', 'groups', 'memberships', 'handovers', 'settings', 'categories', 'risk_models'];
     const key = await service.key();
     await service.make('/v1/categories', key, { name: 'Supply' });
     await service.call('PUT', '/v1/risk-model', key, { ...defaultModel, longest_acceptance_days: null });
@@ -151,7 +151,7 @@ async function twoProjects(start: Start, t: TestContext) {
     const at = `/v1/projects/${project}`;
     const { id: risk } = await service.make(`${at}/risks`, key, { title: 'before' });
     await service.patch(`${at}/risks/${risk}`, key, { title: name.toLowerCase() });
-    await service.make(`${at}/issues`, key, { title: 'Issue', risk_id: risk });
+    await service.make(`${at}/issues`, key, { title: 'Issue', risk_id: risk, owner_user_id: user_id });
     await service.make(`${at}/tasks`, key, { title: 'Task', risk_id: risk });
     await service.make(`${at}/comments`, key, { body: 'Comment' });
     await service.make('/v1/views', key, { list: 'risks', name, query: `project=${project}` });
@@ -163,6 +163,7 @@ async function twoProjects(start: Start, t: TestContext) {
     return { project, risk, webhook: webhook.id as string };
   };
   const [visible, hidden] = [await createProject('Visible'), await createProject('Hidden')];
+  await service.post(`/v1/personnel/${user_id}/deactivate`, key, { handover_to_group_id: group.id });
   const { database } = service;
   return { service, database, scoped: scopeToProjects(database, [visible.project]), visible, hidden };
 }

@@ -111,6 +111,8 @@ function visibleRows(project_ids: readonly string[], isSmall: boolean): VisibleR
     // Hides the events of keys and webhooks, whose former `project_ids` may include hidden projects.
     events: sql`(${isVisible('events.project_id')} or events.subject_type in (${sql.join(sharedKinds.map((kind) => sql.lit(kind)))}))`,
     history: sql`(${sql.join(isInHistory, sql` or `)})`,
+    // What people and groups were handed over belongs to no project.
+    handover_items: sql`(handover_items.project_id is null or ${isVisible('handover_items.project_id')})`,
     // Hides deliveries from before the webhook was limited to these projects. A test has no event.
     webhook_deliveries: sql`(${ofVisibleWebhook} and (webhook_deliveries.sequence is null
         or exists (select 1 from events where events.sequence = webhook_deliveries.sequence)))`,

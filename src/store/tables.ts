@@ -1,8 +1,9 @@
 import { type TProperties, Type } from 'typebox';
 import { Id, Line, OneOf, OrNull, Time } from '../core/schemas.ts';
 import type { Tables } from '../database/tables.ts';
-import { columnsOf, Hash, type RowOf, Sequence, type Table } from '../resources/descriptor.ts';
+import { columnsOf, Flag, Hash, type RowOf, Sequence, type Table } from '../resources/descriptor.ts';
 import { resources } from '../resources/descriptors.ts';
+import { HandoverItem, HandoverRecord } from '../resources/handover/schema.ts';
 import { HistoryEntry } from '../resources/history/schema.ts';
 import { Passkey } from '../resources/passkeys/schema.ts';
 import { riskResource } from '../resources/risks/schema.ts';
@@ -56,6 +57,23 @@ const others = {
       actor_user_id: actor.actor_user_id,
     }),
     references: { key_id: 'keys' },
+    visible: 'derived',
+  },
+  handovers: {
+    columns: columnsOf(HandoverRecord, ['actor', 'items', 'restored', 'left'], {
+      ...actor,
+      deactivated: Flag,
+    }),
+    references: { user_id: 'people', key_id: 'keys' },
+    visible: 'all',
+  },
+  /** What each hand-over moved. `version` is that of an item of a project after it. */
+  handover_items: {
+    columns: columnsOf(HandoverItem, ['key', 'title'], {
+      handover_id: Id('handover'),
+      version: OrNull(Type.Integer({ minimum: 1 })),
+    }),
+    references: { handover_id: 'handovers' },
     visible: 'derived',
   },
   webhook_deliveries: {

@@ -90,6 +90,7 @@ onBothEngines('a key for one area', (start) => {
       assert.deepEqual([status, person.status], [200, dry_run ? 'active' : 'inactive']);
       assert.deepEqual(report, {
         dry_run,
+        handover_id: null,
         handover_to_user_id: null,
         handover_to_group_id: null,
         carries: { groups: 0, reports: 1, agents: 0, memberships: 1 },

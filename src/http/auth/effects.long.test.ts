@@ -198,6 +198,12 @@ async function createDataset(service: TestService, key: string) {
   const issue = await item('issues', { assignee_user_id: used, owner_group_id: group.id, risk_id: risk.id });
   const spareIssue = await item('issues');
   const task = await item('tasks', { assignee_user_id: used, risk_id: risk.id, issue_id: issue.id });
+  // Has handed over a task and a report.
+  const gone = await person('gone');
+  await person('report', { manager_user_id: gone });
+  await item('tasks', { assignee_user_id: gone });
+  const successor = { handover_to_user_id: await person('taker') };
+  const handedOver = await service.post(`/v1/personnel/${gone}/deactivate`, key, successor);
   const body = `projectmark @${used}`;
   const commentOn = async (path: string): Promise<string> =>
     (await make(`${at}${path}/comments`, { body })).id;
@@ -246,7 +252,8 @@ async function createDataset(service: TestService, key: string) {
   });
   const limitedKeys = [await limitedTo('personnel.manage'), await limitedTo('projects.manage')];
   return {
-    person: { used, heir, spare, inactive },
+    person: { used, heir, spare, inactive, gone },
+    handover: handedOver.body.handover_id as string,
     group: group.id as string,
     spareGroup: spareGroup.id as string,
     projectKey,
@@ -284,6 +291,7 @@ function requestsOf({ operationId, path, requestBody }: Operation, dataset: Data
   const { used, heir, spare, inactive } = dataset.person;
   const { group, spareGroup, projectKey, risk, issue, task } = dataset;
   const asSpare = { user_id: spare };
+  const asGone = { ids: { user_id: dataset.person.gone } };
   const ofMember = { ids: { user_id: dataset.member } };
   const csv = (header: string, row: string) => ({ body: `${header}\n${row}\n` });
   const owner = (text: string) => csv('title,owner', `projectmark new,${text}`);
@@ -312,6 +320,9 @@ function requestsOf({ operationId, path, requestBody }: Operation, dataset: Data
       { body: { handover_to_user_id: inactive } },
       { body: { handover_to_user_id: heir }, ids: asSpare },
     ],
+    listHandovers: [asGone],
+    listHandoverItems: [asGone],
+    undoHandover: [{ body: {}, ...asGone }],
     reactivatePerson: [{ body: {}, ids: { user_id: inactive } }],
     createGroup: [{ body: { name: 'new' } }, { body: { name: 'x', external_id: 'personmark-group' } }],
     importGroups: [csv('name,members', `new,personmark.used@example.com`)],
@@ -404,6 +415,7 @@ function withIds(path: string, dataset: Dataset, ids: Ids = {}): string {
     'sessions/{id}': dataset.session,
     'webhooks/{id}': dataset.webhook,
     'deliveries/{delivery_id}': dataset.delivery,
+    'handovers/{handover_id}': dataset.handover,
     'views/{id}': ids.view ?? dataset.views[0],
     'categories/{id}': dataset.categories[0],
     'mappings/{id}': ids.mapping ?? dataset.mappings[0],
@@ -426,6 +438,7 @@ const areaOfTable: Partial<Record<TableName, Area>> = {
   people: 'personnel',
   groups: 'personnel',
   memberships: 'personnel',
+  handovers: 'personnel',
   projects: 'projects',
   risks: 'projects',
   past_risks: 'projects',
@@ -457,6 +470,7 @@ function areaOf(table: TableName, row: Record<string, unknown>): Area {
   if (table === 'events') return areaOfScope(subjects[row.subject_type as SubjectType].scope);
   if (table === 'mappings') return areaOfScope(mappingScopes[row.list as MappedList].read);
   if (table === 'views') return areaOfScope(viewScopes[row.list as ViewedList].read);
+  if (table === 'handover_items') return row.project_id === null ? 'personnel' : 'projects';
   const area = areaOfTable[table];
   assert.ok(area, `Say here to which area the table ${table} belongs.`);
   return area;
@@ -473,6 +487,8 @@ const tableOrder = [
   'sessions',
   'groups',
   'memberships',
+  'handovers',
+  'handover_items',
   'projects',
   'risks',
   'past_risks',

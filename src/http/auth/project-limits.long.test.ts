@@ -100,6 +100,7 @@ onBothEngines('keys limited to projects', (start) => {
       ['DELETE', `/v1/personnel/${unused.user_id}`, undefined],
       ['DELETE', `/v1/groups/${dataset.empty}`, undefined],
       ['POST', `/v1/personnel/${unused.user_id}/deactivate`, { dry_run: true }],
+      ['POST', `/v1/personnel/${unused.user_id}/handovers/hnd_${'0'.repeat(26)}/undo`, {}],
       ['POST', '/v1/views', { list: 'risks', name: 'New', query: 'project=CANARY' }],
       ['POST', '/v1/mappings', { list: 'risks', name: 'New', query: 'preset=none' }],
       ['GET', '/metrics', undefined],

@@ -8,15 +8,15 @@ import { notBefore, updateRow } from '../../store/writes/rows.ts';
 import { personResource } from '../personnel/schema.ts';
 import { getGroup, recordMemberships } from './queries.ts';
 
-/** Adding an existing member changes nothing. */
+/** Adding an existing member changes nothing. Returns whether the person is a new member. */
 export async function addMember(
   db: Transaction<Tables>,
   group_id: string,
   user_id: string,
   change: Change,
-): Promise<void> {
+): Promise<boolean> {
   if (!(await exists(db, personResource, user_id))) throw notFound('person', user_id);
-  await addMembers(db, group_id, [user_id], change);
+  return (await addMembers(db, group_id, [user_id], change)).added > 0;
 }
 
 /** Ignores people who are members already. Returns the number of new members and of all members. */

@@ -104,7 +104,9 @@ export function groupRoutes(app: App): void {
       },
       handler: async (request, reply) => {
         const { id, user_id } = request.params;
-        await request.database.write((db) => run(db, id, user_id, request.change));
+        await request.database.write(async (db) => {
+          await run(db, id, user_id, request.change);
+        });
         return reply.code(204).send();
       },
     });

@@ -107,6 +107,7 @@ onBothEngines('a hand-over', (start: Start) => {
     const { person, by_project, ...summary } = shown.body;
     assert.deepEqual(summary, {
       dry_run: true,
+      handover_id: null,
       handover_to_user_id: bob,
       handover_to_group_id: null,
       carries,

@@ -1,4 +1,5 @@
 import { Id, Strict } from '../../core/schemas.ts';
+import { grants, type Scope } from '../../core/scopes.ts';
 import type { App } from '../../http/fastify.ts';
 import { done, sendIdempotent } from '../../http/request/idempotency.ts';
 import { assertIfMatch } from '../../http/response/etag.ts';
@@ -6,16 +7,21 @@ import { actionErrors } from '../../http/route-errors.ts';
 import { resolveFilters } from '../filters.ts';
 import { listRoute } from '../list-route.ts';
 import { getPerson, updatePerson } from '../personnel/queries.ts';
-import {
-  Assignment,
-  assignmentFilters,
-  DeactivateInput,
-  Handover,
-  Person,
-  ReactivateInput,
-} from '../personnel/schema.ts';
+import { Assignment, assignmentFilters, Person } from '../personnel/schema.ts';
 import { assignmentList } from './assignments.ts';
 import { deactivatePerson } from './handover.ts';
+import { getHandover, handoverItemList, handoverList } from './records.ts';
+import {
+  DeactivateInput,
+  Handover,
+  HandoverItem,
+  HandoverRecord,
+  HandoverUndo,
+  handoverItemFilters,
+  ReactivateInput,
+  UndoHandoverInput,
+} from './schema.ts';
+import { undoHandover } from './undo.ts';
 
 /** What a person is responsible for, and how it is handed over. */
 export function handoverRoutes(app: App): void {
@@ -34,6 +40,7 @@ export function handoverRoutes(app: App): void {
           'Everything moves in one transaction, or nothing does. Without a successor, assignments stay with the ' +
           'person, and their `owner_active` and `assignee_active` become false. `dry_run` reports what would move. ' +
           'A hand-over changes projects: with a successor, also in a dry run, the key needs `projects.manage` too. ' +
+          '`parts` gives projects or kinds of work to other successors. ' +
           'For a key without `projects.read`, the response leaves out projects and what is in them.',
         tags: ['personnel'],
         params: Strict({ user_id: Id('person') }),
@@ -57,7 +64,8 @@ export function handoverRoutes(app: App): void {
       schema: {
         operationId: 'reactivatePerson',
         summary: 'Reactivate a person',
-        description: 'Assignments that were handed over stay with the successor.',
+        description:
+          'Assignments that were handed over stay with the successor. To give them back, undo the hand-over.',
         tags: ['personnel'],
         params: Strict({ user_id: Id('person') }),
         body: ReactivateInput,
@@ -87,4 +95,73 @@ export function handoverRoutes(app: App): void {
       return assignmentList(user_id, await resolveFilters({ database, actor }, filters));
     },
   });
+
+  const readsProjects = ({ actor }: { actor: { scopes: readonly Scope[] } }) =>
+    grants(actor.scopes, 'projects.read');
+
+  listRoute(app, {
+    url: '/v1/personnel/:user_id/handovers',
+    access: 'personnel.read',
+    operationId: 'listHandovers',
+    summary: 'List the hand-overs of a person, newest first',
+    tag: 'personnel',
+    params: Strict({ user_id: Id('person') }),
+    row: HandoverRecord,
+    filters: {},
+    list: async (request) => {
+      const { user_id } = await getPerson(request.database.db, request.params.user_id, request.moment);
+      return handoverList(user_id, readsProjects(request));
+    },
+  });
+
+  const handoverParams = Strict({ user_id: Id('person'), handover_id: Id('handover') });
+
+  listRoute(app, {
+    url: '/v1/personnel/:user_id/handovers/:handover_id/items',
+    access: 'personnel.read',
+    operationId: 'listHandoverItems',
+    summary: 'List what a hand-over moved',
+    description:
+      'A key without `projects.read` gets what belongs to no project: led groups, reports, agents and memberships. A key ' +
+      'limited to projects gets these and the items of its projects.',
+    tag: 'personnel',
+    params: handoverParams,
+    row: HandoverItem,
+    filters: handoverItemFilters,
+    list: async (request, { filters }) => {
+      const { user_id, handover_id } = request.params;
+      const { id } = await getHandover(request.database.db, user_id, handover_id, false);
+      return handoverItemList(id, filters, readsProjects(request));
+    },
+  });
+
+  app.post(
+    '/v1/personnel/:user_id/handovers/:handover_id/undo',
+    {
+      config: {
+        access: 'personnel.manage',
+        errors: actionErrors,
+        requiresUnrestrictedKey: 'A hand-over, and so its undo, changes all projects.',
+      },
+      schema: {
+        operationId: 'undoHandover',
+        summary: 'Undo a hand-over',
+        description:
+          'Gives back, in one transaction, what has not changed since the hand-over, and activates the person if the ' +
+          'hand-over deactivated them. What has changed stays with the successors and is reported. A risk, issue, task or ' +
+          'project has changed if it has another version. A hand-over is undone once: another request changes nothing and ' +
+          'returns the same report. Needs `projects.manage` too.',
+        tags: ['personnel'],
+        params: handoverParams,
+        body: UndoHandoverInput,
+        response: { 200: HandoverUndo },
+      },
+    },
+    async (request, reply) =>
+      sendIdempotent(request, reply, async (db) => {
+        const { user_id, handover_id } = request.params;
+        const change = { ...request.change, ...(request.body?.reason && { reason: request.body.reason }) };
+        return done(await undoHandover(db, user_id, handover_id, change));
+      }),
+  );
 }

@@ -2,7 +2,6 @@ import { type Static, Type } from 'typebox';
 import {
   Attributes,
   AttributesPatch,
-  Count,
   Day,
   Email,
   Id,
@@ -124,79 +123,6 @@ export const assignmentFilters = {
   type: ManyOf(Assignment.properties.type),
   role: ManyOf(Assignment.properties.role),
 };
-
-export const DeactivateInput = Strict(
-  optional({
-    handover_to_user_id: OrNull(
-      Id('person', { description: 'The successor. Must be assignable. Needs `projects.manage`.' }),
-    ),
-    handover_to_group_id: OrNull(
-      Id('group', {
-        description:
-          'The group that becomes the owner of the person’s risks and issues. Everything else needs `handover_to_user_id`. Needs `projects.manage`.',
-      }),
-    ),
-    dry_run: Type.Boolean({ default: false, description: 'Report the hand-over without changing anything.' }),
-    reason: Reason(),
-  }),
-  {
-    $id: 'DeactivateInput',
-    examples: [{ handover_to_user_id: 'usr_01jd3k9m5vqs8h2n6r4t0c7e1b', dry_run: true }],
-  },
-);
-export type DeactivateInput = Static<typeof DeactivateInput>;
-
-export const ReactivateInput = Strict(optional({ reason: Reason() }), { $id: 'ReactivateInput' });
-
-const projectCounts = { tasks: Count, issues: Count, risks: Count, projects: Count };
-
-const Responsibilities = Strict({
-  ...projectCounts,
-  groups: Type.Integer({ description: 'Groups the person leads.' }),
-  reports: Type.Integer({ description: 'Active people the person manages.' }),
-  agents: Type.Integer({ description: 'Active people the person is accountable for.' }),
-  memberships: Count,
-});
-export type Responsibilities = Static<typeof Responsibilities>;
-
-/** Keys without `projects.read` do not get what a person is responsible for in projects. */
-const onlyWithProjects = 'Left out for keys without `projects.read`.';
-const visibleResponsibilities = { ...Responsibilities.properties, ...optional(projectCounts) };
-
-export const Handover = Strict(
-  {
-    dry_run: Type.Boolean(),
-    handover_to_user_id: OrNull(Id('person')),
-    handover_to_group_id: OrNull(Id('group')),
-    carries: Strict(visibleResponsibilities, {
-      description:
-        'Responsibilities before the hand-over: open tasks, open issues, active risks, led projects, … ' +
-        '`tasks`, `issues`, `risks` and `projects` are left out for keys without `projects.read`.',
-    }),
-    moves: Strict(visibleResponsibilities, {
-      description: 'How many of them moved, or would move with `dry_run`.',
-    }),
-    by_project: Type.Optional(
-      Type.Array(
-        Strict({
-          project_id: Id('project'),
-          project_key: Type.String(),
-          project_name: Line(),
-          ...projectCounts,
-        }),
-        { description: `Responsibilities before the hand-over in each project. ${onlyWithProjects}` },
-      ),
-    ),
-    archived: Type.Optional(
-      Strict(projectCounts, {
-        description: `Responsibilities in archived projects. They do not move, because archived projects are read-only. ${onlyWithProjects}`,
-      }),
-    ),
-    person: Person,
-  },
-  { $id: 'Handover' },
-);
-export type Handover = Static<typeof Handover>;
 
 export const personResource = describeResource({
   kind: 'person',

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
 import { readItem } from '../api/items.ts';
@@ -30,10 +30,12 @@ type HistoryProps = {
   subject: Subject;
   /** Where a page has several. */
   title?: string;
+  /** What to show below a change. */
+  below?: (entry: HistoryEntry) => ReactNode;
 };
 
 /** The changes of a resource, newest first. */
-export function History({ subject, title = 'History' }: HistoryProps) {
+export function History({ subject, title = 'History', below }: HistoryProps) {
   const query = useChanges(subject);
   const [isExpanded, setExpanded] = useState(false);
   const all = groupChanges(query.data ?? []).toReversed();
@@ -47,7 +49,7 @@ export function History({ subject, title = 'History' }: HistoryProps) {
             {all.length === 0 && <p className="quiet">No changes yet</p>}
             <ol className="history">
               {shown.map((changes) => (
-                <Changes key={changes[0].id} changes={changes} nameOf={nameOf} />
+                <Changes key={changes[0].id} changes={changes} nameOf={nameOf} below={below} />
               ))}
             </ol>
             {!isExpanded && all.length > maxShown && (
@@ -64,16 +66,13 @@ export function History({ subject, title = 'History' }: HistoryProps) {
 
 export type ChangeGroup = readonly [HistoryEntry, ...HistoryEntry[]];
 
+type ChangesProps = { changes: ChangeGroup; nameOf: NameOf; restoreOf?: RestoreOf } & Pick<
+  HistoryProps,
+  'below'
+>;
+
 /** The fields that one request has changed, with its reason, time and author once. */
-export const Changes = ({
-  changes,
-  nameOf,
-  restoreOf,
-}: {
-  changes: ChangeGroup;
-  nameOf: NameOf;
-  restoreOf?: RestoreOf;
-}) => {
+export const Changes = ({ changes, nameOf, restoreOf, below }: ChangesProps) => {
   const [first] = changes;
   return (
     <li className={changes.length > 1 ? 'change several' : 'change'}>
@@ -86,6 +85,7 @@ export const Changes = ({
           <Restore entry={change} nameOf={nameOf} act={restoreOf?.(change)} />
         </div>
       ))}
+      {below?.(changes.find(({ field, to }) => field.startsWith('handover_') && to !== null) ?? first)}
       <p className="quiet">
         <time dateTime={first.at}>{formatTime(first.at)}</time> <ByActor actor={first.actor} />
       </p>
@@ -148,13 +148,14 @@ function HistoryChange({ entry, nameOf }: ChangeProps) {
 }
 
 /** The work of a person was reassigned to another person or a group. */
-function HandOver({ entry: { field, to }, nameOf }: ChangeProps) {
-  const id = String(to);
+function HandOver({ entry: { field, from, to }, nameOf }: ChangeProps) {
+  const isUndone = to === null;
+  const id = String(isUndone ? from : to);
   const name = nameOf(id);
   const path = field === 'handover_to_user_id' ? 'personnel' : 'groups';
   return (
     <>
-      <strong>{labelOf(field)}</strong> to{' '}
+      <strong>{isUndone ? 'Hand-over undone' : labelOf(field)}</strong> {isUndone ? 'from' : 'to'}{' '}
       {name === nameOfUnknown(id) ? (
         name
       ) : (

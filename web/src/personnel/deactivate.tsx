@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { DeactivateInput, Handover, Person } from '../api/openapi.ts';
@@ -8,40 +8,63 @@ import { Confirm } from '../components/dialog.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { GroupPicker, PersonPicker } from '../components/picker.tsx';
 import { toast } from '../components/toast.tsx';
-import { formatNumber, humanize } from '../format.ts';
+import { formatNumber, humanize, pluralize } from '../format.ts';
+import { type Part, Parts, responsibilityKinds, toInput } from './handover-parts.tsx';
+import { useUndoHandover } from './handovers.tsx';
 
 /**
  * Deactivates a person and hands their work over, if the key may change projects. A dry run shows what would be
  * reassigned.
  */
 export function Deactivate({ person, onClose }: { person: Person; onClose: () => void }) {
-  const [handover, setHandover] = useState<DeactivateInput>({});
+  const [successors, setSuccessors] = useState<DeactivateInput>({});
+  const [parts, setParts] = useState<readonly Part[]>([]);
+  const handover = { ...successors, ...(parts.length > 0 && { parts: parts.map(toInput) }) };
+  const undoHandover = useUndoHandover();
   const refresh = useRefresh();
   const hasScope = useHasScope();
   const dryRun = useQuery({
     queryKey: ['deactivate', person.user_id, handover],
     queryFn: () => deactivate(person, { ...handover, dry_run: true }),
     gcTime: 0,
+    placeholderData: keepPreviousData,
   });
   const confirm = async () => {
-    await deactivate(person, handover);
+    const { handover_id, moves, person: deactivated } = await deactivate(person, handover);
     await refresh();
-    toast(`Deactivated ${person.name}`);
+    const moved = Object.values(moves).reduce((sum, count) => sum + count, 0);
+    const undo = async () => {
+      if (handover_id) return undoHandover(person, handover_id);
+      const params = { path: { user_id: person.user_id } };
+      await dataOrThrow(
+        api.POST('/v1/personnel/{user_id}/reactivate', { params, body: {}, ...ifMatch(deactivated) }),
+      );
+      return refresh();
+    };
+    toast(
+      moved > 0
+        ? `Deactivated ${person.name} and handed over ${pluralize(moved, 'item')}`
+        : `Deactivated ${person.name}`,
+      undo,
+    );
   };
   return (
     <Confirm
       title={`Deactivate ${person.name}`}
       action="Deactivate"
       danger
-      isDisabled={!dryRun.isSuccess}
+      isDisabled={!dryRun.isSuccess || dryRun.isPlaceholderData}
       act={confirm}
       onClose={onClose}
     >
       {hasScope('projects.manage') ? (
-        <Successors
-          of={person}
-          onChange={(change) => setHandover((current) => ({ ...current, ...change }))}
-        />
+        <>
+          <Successors
+            of={person}
+            onChange={(change) => setSuccessors((current) => ({ ...current, ...change }))}
+          />
+          <Parts of={person} preview={dryRun.data} parts={parts} onChange={setParts} />
+        </>
       ) : (
         <p className="notice">
           Handing over work changes projects. To do that, use a key with the scope{' '}
@@ -96,12 +119,10 @@ const deactivate = (person: Person, body: DeactivateInput) =>
     }),
   );
 
-const kinds = ['risks', 'issues', 'tasks', 'projects', 'groups', 'reports', 'agents', 'memberships'] as const;
-
 /** How much work of each kind the person has, and how much of it would be reassigned. */
 function Preview({ preview, name }: { preview: Handover; name: string }) {
   const { by_project } = preview;
-  const present = kinds.flatMap((kind) => {
+  const present = responsibilityKinds.flatMap((kind) => {
     const [assigned = 0, reassigned = 0] = [preview.carries[kind], preview.moves[kind]];
     return assigned > 0 ? [{ kind, assigned, reassigned }] : [];
   });

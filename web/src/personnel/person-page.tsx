@@ -20,6 +20,7 @@ import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Assignments } from './assignments.tsx';
 import { Deactivate } from './deactivate.tsx';
 import { Groups } from './groups.tsx';
+import { HandoverInHistory, Handovers, useHandovers } from './handovers.tsx';
 import { usePersonEditor } from './person-form.tsx';
 import { PersonLink } from './person-link.tsx';
 import { usePerson } from './queries.ts';
@@ -33,19 +34,24 @@ function PersonContents({ person }: { person: Person }) {
   const hasScope = useHasScope();
   const isLimited = useIsLimited();
   const editor = usePersonEditor(person);
+  const handovers = useHandovers(person.user_id);
   return (
     <>
       <Head editor={editor} />
       <div className="columns wide-side">
         <div className="stack">
           {hasScope('projects.read') && <Assignments person={person} />}
+          <Handovers person={person} />
           <Groups person={person} />
           {hasScope('keys.read') && !isLimited && <AccessCards person={person} />}
         </div>
         <div className="stack">
           <Details editor={editor} />
           <Attributes editor={editor} />
-          <History subject={{ id: person.user_id, path: `/v1/personnel/${person.user_id}` }} />
+          <History
+            subject={{ id: person.user_id, path: `/v1/personnel/${person.user_id}` }}
+            below={(entry) => <HandoverInHistory person={person} handovers={handovers} entry={entry} />}
+          />
         </div>
       </div>
     </>
@@ -100,10 +106,16 @@ function Head({ editor }: Props) {
 
 function Reactivate({ person }: { person: Person }) {
   const write = useWrite();
+  const handovers = useHandovers(person.user_id);
   const reactivate = async () => {
     const params = { path: { user_id: person.user_id } };
     await write(api.POST('/v1/personnel/{user_id}/reactivate', { params, body: {}, ...ifMatch(person) }));
-    toast(`Reactivated ${person.name}. Reassigned work stays with its new owners.`);
+    const isHandedOver = handovers.some(({ undone_at }) => undone_at === null);
+    toast(
+      isHandedOver
+        ? `Reactivated ${person.name}. Work handed over stays with its new owners: undo the hand-over to return it.`
+        : `Reactivated ${person.name}`,
+    );
   };
   return <ActionButton act={reactivate}>Reactivate</ActionButton>;
 }

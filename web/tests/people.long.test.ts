@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { startConsole, test, waitUntilLoaded } from './console.ts';
+import { pick } from './page.ts';
+
+const console = startConsole();
+
+const person = async (name: string, more: object = {}) =>
+  (await console.post('/v1/personnel', { name, ...more })) as { user_id: string; name: string };
+
+test('a hand-over is split by project, undone by its message, and lists what moved', async (t) => {
+  const leaver = await person('Leaving Lise');
+  const [first, second] = [await person('Heir Helge'), await person('Heir Hilde')];
+  const risk = await console.post('/v1/projects/APOLLO/risks', {
+    title: 'Split risk',
+    owner_user_id: leaver.user_id,
+  });
+  const task = await console.post('/v1/projects/APOLLO/tasks', {
+    title: 'Split task',
+    assignee_user_id: leaver.user_id,
+  });
+  const readOwners = async () => [
+    (await console.get(`/v1/projects/APOLLO/risks/${risk.key}`)).owner_user_id,
+    (await console.get(`/v1/projects/APOLLO/tasks/${task.key}`)).assignee_user_id,
+  ];
+  const page = await console.open(t, `/personnel/${leaver.user_id}`);
+  await page.getByRole('button', { name: 'Deactivate…' }).click();
+  const dialog = page.getByRole('dialog');
+  await pick(page, 'Hand over to', 'heir helge');
+  await dialog.getByRole('row', { name: 'Tasks 1 1' }).waitFor();
+  await dialog.getByRole('button', { name: 'Hand over a part to someone else' }).click();
+  await dialog.getByLabel('Work of part 1').selectOption('Tasks');
+  // Without a successor, the part stays.
+  await dialog.getByRole('row', { name: 'Tasks 1 0' }).waitFor();
+  await pick(page, 'Hand over part 1 to', 'heir hilde');
+  await dialog.getByRole('row', { name: 'Tasks 1 1' }).waitFor();
+  await dialog.getByRole('button', { name: 'Deactivate' }).click();
+  const message = page.locator('.toast', { hasText: 'Deactivated Leaving Lise and handed over 2 items' });
+  await message.waitFor();
+  assert.deepEqual(await readOwners(), [first.user_id, second.user_id]);
+
+  const card = page.getByRole('region', { name: 'Work handed over' });
+  await card.getByRole('link', { name: 'Split task' }).waitFor();
+  await page.locator('.history').getByRole('link', { name: risk.key }).waitFor();
+  await message.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Returned 2 items to Leaving Lise').waitFor();
+  assert.deepEqual(await readOwners(), [leaver.user_id, leaver.user_id]);
+  await page.getByRole('button', { name: 'Deactivate…' }).waitFor();
+  await card.getByText('2 returned').waitFor();
+  await page.locator('.history').getByText('Hand-over undone from').first().waitFor();
+});
+
+test('a hand-over is undone from the history later, except for what has changed since', async (t) => {
+  const leaver = await person('Leaving Lasse');
+  const heir = await person('Heir Hanne');
+  const create = (title: string) =>
+    console.post('/v1/projects/APOLLO/risks', { title, owner_user_id: leaver.user_id });
+  const [kept, changed] = [await create('Returned later'), await create('Worked on')];
+  await console.post(`/v1/personnel/${leaver.user_id}/deactivate`, { handover_to_user_id: heir.user_id });
+  await console.patch(`/v1/projects/APOLLO/risks/${changed.key}`, { description: 'By the heir.' });
+  const path = `/personnel/${leaver.user_id}`;
+  const reader = await console.open(t, path, { scopes: ['personnel.manage', 'projects.read'] });
+  await reader.getByRole('region', { name: 'Work handed over' }).getByText('2 items').waitFor();
+  assert.equal(await reader.getByRole('button', { name: /^Undo/ }).count(), 0);
+
+  const page = await console.open(t, path);
+  await page
+    .locator('.history')
+    .getByRole('button', { name: /^Undo, hand-over of/ })
+    .click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Undo hand-over' }).click();
+  await page.getByText('Returned 1 item to Leaving Lasse. 1 item changed since and stayed.').waitFor();
+  await waitUntilLoaded(page);
+  await page.getByText('Stayed: changed since').waitFor();
+  const owner = async (key: string) => (await console.get(`/v1/projects/APOLLO/risks/${key}`)).owner_user_id;
+  assert.deepEqual([await owner(kept.key), await owner(changed.key)], [leaver.user_id, heir.user_id]);
+  assert.equal(await page.getByRole('button', { name: /^Undo/ }).count(), 0);
+});
