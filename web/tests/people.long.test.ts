@@ -75,3 +75,56 @@ test('a hand-over is undone from the history later, except for what has changed 
   assert.deepEqual([await owner(kept.key), await owner(changed.key)], [leaver.user_id, heir.user_id]);
   assert.equal(await page.getByRole('button', { name: /^Undo/ }).count(), 0);
 });
+
+test('people are found by skill, department, location, manager and group, in the list and in the palette', async (t) => {
+  const manager = await person('Manager Mona');
+  const found = await person('Found Frieda', {
+    skills: ['Hydrography'],
+    department: 'Sea charts',
+    location: 'Bergen',
+    manager_user_id: manager.user_id,
+  });
+  const group = await console.post('/v1/groups', { name: 'Sounders' });
+  await console.post(`/v1/groups/${group.id}/members`, { user_ids: [found.user_id] });
+  await console.post('/v1/projects/APOLLO/risks', { title: 'Shoals', owner_group_id: group.id });
+  await console.post('/v1/projects/APOLLO/issues', { title: 'Aground', owner_user_id: found.user_id });
+  const page = await console.open(t, '/personnel');
+  const filters = page.getByRole('search');
+  for (const [label, text, option] of [
+    ['Skill', 'hydro', 'Hydrography'],
+    ['Department', 'sea', 'Sea charts'],
+    ['Location', 'berg', 'Bergen'],
+    ['Manager', 'manager mona', 'Manager Mona'],
+    ['Group', 'sounders', 'Sounders'],
+  ] as const) {
+    await filters.getByRole('button', { name: label, exact: true }).click();
+    await page.getByRole('combobox', { name: label }).fill(text);
+    await page.getByRole('option', { name: option }).click();
+    await page.getByText('1 person', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Found Frieda' }).waitFor();
+    await filters.getByRole('button', { name: label }).click();
+    await page.getByRole('button', { name: 'Clear', exact: true }).click();
+    await page.getByText('1 person', { exact: true }).waitFor({ state: 'detached' });
+  }
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('hydrogr');
+  await page.getByRole('menuitem', { name: 'Found Frieda Hydrography' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Found Frieda' }).waitFor();
+
+  await page.goto(`/personnel/${manager.user_id}`);
+  await page
+    .getByRole('region', { name: 'Direct reports 1' })
+    .getByRole('link', { name: 'Found Frieda' })
+    .waitFor();
+  await page.goto(`/groups/${group.id}`);
+  const work = page.getByRole('region', { name: 'Open work' });
+  await work.getByRole('link', { name: 'Shoals' }).waitFor();
+  await work.getByText('With subgroups and members: 1 risk, 1 issue').waitFor();
+  await work.getByRole('link', { name: '1 issue', exact: true }).click();
+  await page.getByRole('link', { name: 'Aground' }).waitFor();
+  await page.getByText('1 issue', { exact: true }).waitFor();
+
+  await page.goto('/issues?new=true');
+  await page.getByRole('dialog').getByRole('combobox', { name: 'Owner' }).fill('found frieda');
+  await page.getByRole('option', { name: 'Found Frieda Hydrography 1 open' }).waitFor();
+});

@@ -358,6 +358,18 @@ onBothEngines('assignments', (start: Start) => {
       status: 'todo',
       due_on: '2026-12-01',
     });
+    const { body: load } = await service.get(
+      `/v1/personnel/load?user_ids=${ada},usr_${'0'.repeat(26)}`,
+      reader,
+    );
+    // An issue that a person owns and is assigned to counts once.
+    assert.deepEqual(
+      load.data.map(({ open, overdue }: { open: number; overdue: number }) => [open, overdue]),
+      [
+        [10, 0],
+        [0, 0],
+      ],
+    );
     assert.equal((await service.get(path, await service.key('personnel.manage'))).status, 403);
     assert.equal((await service.get(`/v1/personnel/usr_${'0'.repeat(26)}/assignments`, reader)).status, 404);
     assert.equal((await service.get(`${path}?project=NOPE`, reader)).status, 400);

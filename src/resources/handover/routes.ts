@@ -4,12 +4,15 @@ import type { App } from '../../http/fastify.ts';
 import { done, sendIdempotent } from '../../http/request/idempotency.ts';
 import { assertIfMatch } from '../../http/response/etag.ts';
 import { actionErrors } from '../../http/route-errors.ts';
+import { SummaryOf } from '../../lists/schema.ts';
+import { sendSummary } from '../../lists/send-list.ts';
 import { resolveFilters } from '../filters.ts';
 import { listRoute } from '../list-route.ts';
 import { getPerson, updatePerson } from '../personnel/queries.ts';
 import { Assignment, assignmentFilters, Person } from '../personnel/schema.ts';
 import { assignmentList } from './assignments.ts';
 import { deactivatePerson } from './handover.ts';
+import { countLoad } from './load.ts';
 import { getHandover, handoverItemList, handoverList } from './records.ts';
 import {
   DeactivateInput,
@@ -18,6 +21,8 @@ import {
   HandoverRecord,
   HandoverUndo,
   handoverItemFilters,
+  Loads,
+  loadFilters,
   ReactivateInput,
   UndoHandoverInput,
 } from './schema.ts';
@@ -95,6 +100,29 @@ export function handoverRoutes(app: App): void {
       return assignmentList(user_id, await resolveFilters({ database, actor }, filters));
     },
   });
+
+  app.get(
+    '/v1/personnel/load',
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: 'listLoad',
+        summary: 'Count the open work of people',
+        description:
+          'In the order of `user_ids`, without archived projects. People who do not exist have none.',
+        tags: ['personnel'],
+        querystring: Strict(loadFilters),
+        response: { 200: SummaryOf(Loads) },
+      },
+    },
+    async (request, reply) =>
+      sendSummary(
+        request,
+        reply,
+        { reads: ['tasks', 'issues', 'risks', 'projects'], open: () => request.database.snapshot() },
+        ({ db }) => countLoad(db, request.query.user_ids, request.moment.today),
+      ),
+  );
 
   const readsProjects = ({ actor }: { actor: { scopes: readonly Scope[] } }) =>
     grants(actor.scopes, 'projects.read');

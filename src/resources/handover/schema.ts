@@ -221,3 +221,24 @@ export const HandoverUndo = Strict(
   { $id: 'HandoverUndo' },
 );
 export type HandoverUndo = Static<typeof HandoverUndo>;
+
+/** How much work a person has. */
+export const Load = Strict(
+  {
+    user_id: Id('person'),
+    open: Type.Integer({
+      minimum: 0,
+      description:
+        'Open tasks and issues, active risks, and led projects that are not completed or cancelled.',
+    }),
+    overdue: Type.Integer({ minimum: 0, description: 'Those of them whose due date has passed.' }),
+  },
+  { $id: 'Load' },
+);
+export type Load = Static<typeof Load>;
+
+export const Loads = Type.Array(Load, { $id: 'Loads' });
+
+export const loadFilters = {
+  user_ids: ManyOf(Id('person'), { description: 'Up to 500 user IDs.' }),
+};

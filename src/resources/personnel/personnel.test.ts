@@ -160,6 +160,12 @@ onBothEngines('personnel', (start) => {
     assert.deepEqual(await found('department=FLIGHT%20ops'), ['Amy']);
     assert.deepEqual(await found('skill=c%2B%2B'), ['Jürgen Müller']);
     assert.deepEqual(await found('skill=c'), []);
+    assert.deepEqual(await found('location=LONDON'), ['Amy']);
+    assert.deepEqual(await found('q=c%2B%2B'), []);
+    assert.deepEqual(await found('q=c%2B%2B&search=all'), ['Jürgen Müller']);
+    assert.deepEqual(await found('q=light%20o&search=all'), ['Amy']);
+    assert.deepEqual(await found('q=ondo&search=all&sort=relevance'), ['Amy']);
+    assert.equal((await service.get('/v1/personnel?search=all', key)).status, 400);
     assert.deepEqual(await found('assignable=false'), ['Early', 'Late', 'Zed']);
     assert.deepEqual(await found(`user_ids=${boss},${member}`), ['Amy', 'Jürgen Müller']);
     assert.deepEqual(await found('email=AMY@example.com'), ['Amy']);
@@ -330,6 +336,7 @@ async function createFilterDataset(service: TestService, key: string) {
     email: 'amy@example.com',
     title: 'Pilot',
     department: 'Flight Ops',
+    location: 'London',
     manager_user_id: boss,
     external_id: 'hr-7',
     start_on: '2026-11-15',

@@ -52,7 +52,9 @@ export function useFilters(names: readonly string[]) {
 /** The order and the day of a list are in the URL too, but hide no rows, so they stay when the filters are cleared. */
 const notFilters = ['sort', 'as_of'];
 const countFilters = (filters: Filters) =>
-  Object.keys(filters).filter((name) => name !== 'search' && !notFilters.includes(name)).length;
+  Object.keys(filters).filter(
+    (name) => !['search', 'transitive'].includes(name) && !notFilters.includes(name),
+  ).length;
 
 export type FilterState = ReturnType<typeof useFilters>;
 

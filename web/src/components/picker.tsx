@@ -5,8 +5,8 @@ import { api, dataOrThrow } from '../api/client.ts';
 import { itemName } from '../api/items.ts';
 import type { Person } from '../api/openapi.ts';
 import { maxLimit } from '../api/pages.ts';
-import { useMe } from '../api/session.ts';
-import { formatDay, humanize, startsWord, today } from '../format.ts';
+import { useHasScope, useMe } from '../api/session.ts';
+import { formatDay, formatNumber, humanize, matchesText, startsWord, today } from '../format.ts';
 import { errorLine } from './error-text.ts';
 import { Icon } from './icon.tsx';
 import { rememberPerson, useLastPerson } from './last-person.ts';
@@ -44,6 +44,9 @@ const plurals = {
   project: 'projects',
   risk: 'risks',
   issue: 'issues',
+  department: 'departments',
+  skill: 'skills',
+  location: 'locations',
 };
 
 type PickerProps = Props & {
@@ -105,7 +108,8 @@ function SearchBox({
     setSelected({ id: selected.id, name });
     setText(name);
   }
-  const setOpen = usePageStaysReadable();
+  const [isOpen, setOpen] = useState(false);
+  usePageStaysReadable(isOpen);
   const searched = text === selected?.name ? '' : text.trim();
   const q = useDebounced(searched);
   const {
@@ -131,6 +135,7 @@ function SearchBox({
   const items = [...top, ...found];
   const isHighlighting = isSearch ? hasResponse : highlightsFirst && !selected;
   const first = isHighlighting ? items[0]?.id : undefined;
+  const loadOf = useLoad(kind === 'assignee' && isOpen ? items.map(({ id }) => id) : []);
   const select = (key: React.Key | null) => {
     const next = items.find((one) => one.id === key);
     setSelected(next);
@@ -198,6 +203,7 @@ function SearchBox({
             <ListBoxItem className="option" textValue={one.name}>
               <bdi>{one.name}</bdi>
               {one.note && <span className="note">{one.note}</span>}
+              {loadOf(one.id) && <span className="load">{loadOf(one.id)}</span>}
             </ListBoxItem>
           )}
         </ListBox>
@@ -218,8 +224,7 @@ function SearchBox({
  * It leaves out elements with this attribute, and has no option for it:
  * https://github.com/adobe/react-spectrum/issues/4937. The attribute is removed at once, because dialogs look for it too.
  */
-function usePageStaysReadable() {
-  const [isOpen, setOpen] = useState(false);
+function usePageStaysReadable(isOpen: boolean): void {
   const attribute = 'data-react-aria-top-layer';
   const marked = useRef<Element[]>([]);
   // Before the effect of the combo box, which hides the elements.
@@ -233,7 +238,6 @@ function usePageStaysReadable() {
   useEffect(() => {
     if (isOpen) for (const element of marked.current) element.removeAttribute(attribute);
   }, [isOpen]);
-  return setOpen;
 }
 
 /**
@@ -248,7 +252,7 @@ export function PersonPicker({ offersLast = false, ...props }: Props & { offersL
     <Picker
       {...props}
       kind="assignee"
-      search={(q, limit) => findPeople(q, limit, { assignable: true })}
+      search={findAssignable}
       first={offersLast && last ? [last, ...me] : me}
       highlightsFirst={offersLast}
       onChange={(id, chosen) => {
@@ -290,10 +294,38 @@ export const OwnerPicker = (props: Props) => (
 /** In a filter of people it stands for the person who has signed in, so that a view is about whoever opens it. */
 export const currentPerson = 'me';
 
-async function findPeople(q: string, limit: number, filter: { assignable?: true } = {}): Promise<Option[]> {
-  const query = { ...bestMatches(q, limit), ...filter };
+async function findPeople(q: string, limit: number): Promise<Option[]> {
+  const query = bestMatches(q, limit);
   const { data } = await dataOrThrow(api.GET('/v1/personnel', { params: { query } }));
   return data.map((person) => ({ id: person.user_id, name: person.name, note: noteOn(person) }));
+}
+
+/** With their skills, to choose whom to assign work to. */
+async function findAssignable(q: string, limit: number): Promise<Option[]> {
+  const query = { ...bestMatches(q, limit), assignable: true };
+  const { data } = await dataOrThrow(api.GET('/v1/personnel', { params: { query } }));
+  return data.map(({ user_id, name, title, skills }) => ({
+    id: user_id,
+    name,
+    note: [title, skills.slice(0, 3).join(', ')].filter(Boolean).join(' · '),
+  }));
+}
+
+/** How much open work people have. It is read after the people, who do not wait for it. */
+function useLoad(ids: readonly string[]): (id: string) => string | undefined {
+  const hasScope = useHasScope();
+  const user_ids = ids.filter((id) => id.startsWith('usr_'));
+  const { data } = useQuery({
+    queryKey: ['load', user_ids],
+    enabled: user_ids.length > 0 && hasScope('projects.read'),
+    queryFn: () => dataOrThrow(api.GET('/v1/personnel/load', { params: { query: { user_ids } } })),
+    placeholderData: keepPreviousData,
+  });
+  const loads = new Map((data?.data ?? []).map((load) => [load.user_id, load]));
+  return (id) => {
+    const load = loads.get(id);
+    return load && `${formatNumber(load.open)} open`;
+  };
 }
 
 /** The title, or why nothing can be assigned to the person. */
@@ -322,6 +354,27 @@ export const ProjectPicker = (props: Props) => (
     }}
   />
 );
+
+/** Finds the values of a field among the people that the text matches, and among the first ones without a text. */
+const valuePicker =
+  (kind: 'department' | 'skill' | 'location', valuesOf: (person: Person) => readonly (string | null)[]) =>
+  (props: Props) => (
+    <Picker
+      {...props}
+      kind={kind}
+      search={async (q, limit) => {
+        const query = { limit: maxLimit, ...(q && { q, search: 'all' as const }) };
+        const { data } = await dataOrThrow(api.GET('/v1/personnel', { params: { query } }));
+        const values = data.flatMap(valuesOf).filter((value) => value !== null && matchesText(q, value));
+        const names = [...new Set(values as string[])].toSorted((a, b) => a.localeCompare(b));
+        return names.slice(0, limit).map((name) => ({ id: name, name }));
+      }}
+    />
+  );
+
+export const DepartmentPicker = valuePicker('department', ({ department }) => [department]);
+export const SkillPicker = valuePicker('skill', ({ skills }) => skills);
+export const LocationPicker = valuePicker('location', ({ location }) => [location]);
 
 type ItemProps = Props & { kind: 'risk' | 'issue'; project: string };
 

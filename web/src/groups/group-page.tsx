@@ -24,6 +24,7 @@ import { nameColumn } from '../personnel/name-column.tsx';
 import { PersonLink } from '../personnel/person-link.tsx';
 import { useGroupEditor } from './group-form.tsx';
 import { useMembership } from './membership.ts';
+import { OpenWork } from './open-work.tsx';
 import { useAncestors, useGroup } from './queries.ts';
 import './groups.css';
 
@@ -34,6 +35,7 @@ export function GroupPage() {
 
 function GroupContents({ group }: { group: Group }) {
   const editor = useGroupEditor(group);
+  const hasScope = useHasScope();
   return (
     <>
       <Head editor={editor} />
@@ -41,6 +43,7 @@ function GroupContents({ group }: { group: Group }) {
         <Members group={group} />
         <div className="stack">
           <Details editor={editor} />
+          {hasScope('projects.read') && <OpenWork group={group} />}
           <History subject={{ id: group.id, path: `/v1/groups/${group.id}` }} />
         </div>
       </div>
@@ -161,7 +164,6 @@ const removeColumn = (remove: (person: Person) => Promise<void>): Column<Person>
 
 function Details({ editor }: Props) {
   const fact = useInlineFacts(editor);
-  const hasScope = useHasScope();
   const group = editor.item;
   const parent = useAncestors(group).at(-1);
   return (
@@ -171,10 +173,6 @@ function Details({ editor }: Props) {
           fact('description'),
           fact('parent_id', parent && <GroupLink key="parent" group={parent} />),
           fact('lead_user_id', group.lead_user_id && <PersonLink key="lead" user_id={group.lead_user_id} />),
-          [
-            'Owned risks',
-            hasScope('projects.read') && <Link href={`/risks?owner_group_id=${group.id}`}>View risks</Link>,
-          ],
           fact('external_id'),
         ]}
       />

@@ -8,7 +8,7 @@ import {
   FilterToggle,
 } from '../components/filters.tsx';
 import { dayOf, enumOptions, formatDay, formatDayOrText } from '../format.ts';
-import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
+import { OwningGroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
 
 type Props = {
@@ -27,7 +27,7 @@ export function IssueFilters({ state, isInProject = false }: Props) {
       <FilterMenu label="Status" options={enumOptions([...issueStatusValues, 'all'])} {...bind('status')} />
       <PersonFilter label="Assignee" {...bind('assignee_user_id')} />
       <PersonFilter label="Owner" {...bind('owner_user_id')} />
-      <GroupFilter label="Owning group" {...bind('owner_group_id')} />
+      <OwningGroupFilter state={state} />
       <FilterToggle label="Overdue" {...bind('overdue')} />
       <FilterToggle label="Unassigned" {...bind('unassigned')} />
     </FilterBar>
@@ -36,6 +36,7 @@ export function IssueFilters({ state, isInProject = false }: Props) {
 
 /** Labels of the filters that only links set. */
 const appliedFilters = {
+  transitive: () => 'With subgroups and members',
   ...dayFilters('due', 'Due'),
   ...changedFilter,
   min_age_days: (value: string) => `${value} days or older`,

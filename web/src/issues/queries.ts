@@ -16,6 +16,7 @@ export const issueFilterNames = [
   'assignee_user_id',
   'owner_user_id',
   'owner_group_id',
+  'transitive',
   'unassigned',
   'overdue',
   'min_age_days',

@@ -1,4 +1,5 @@
 import { ApiError, api, dataOrThrow } from '../api/client.ts';
+import type { Person } from '../api/openapi.ts';
 import type { Scope } from '../api/session.ts';
 import type { IconName } from '../components/icon.tsx';
 import { matchesText } from '../format.ts';
@@ -33,7 +34,9 @@ export async function search(q: string, hasScope: HasScope): Promise<{ sections:
   const readsProjects = hasScope('projects.read');
   const readsPeople = hasScope('personnel.read');
   const { results, error } = await settle([
-    readsPeople ? dataOrThrow(api.GET('/v1/personnel', best)) : undefined,
+    readsPeople
+      ? dataOrThrow(api.GET('/v1/personnel', { params: { query: { ...query, search: 'all' as const } } }))
+      : undefined,
     readsPeople ? dataOrThrow(api.GET('/v1/groups', best)) : undefined,
     readsProjects ? dataOrThrow(api.GET('/v1/projects', best)) : undefined,
     readsProjects ? dataOrThrow(api.GET('/v1/risks', all)) : undefined,
@@ -59,7 +62,7 @@ export async function search(q: string, hasScope: HasScope): Promise<{ sections:
       results: (people?.data ?? []).map((one) => ({
         path: `/personnel/${one.user_id}`,
         name: one.name,
-        note: one.title,
+        note: noteOn(one, q),
       })),
     },
     {
@@ -79,6 +82,12 @@ export async function search(q: string, hasScope: HasScope): Promise<{ sections:
     items('tasks', 'Tasks', 'task', tasks),
   ];
   return { sections, ...(error && { error }) };
+}
+
+/** The title or, of a person who was found by another field, that field. */
+function noteOn({ name, email, title, department, location, skills }: Person, q: string): string | null {
+  if ([name, email, title].some((text) => text && matchesText(q, text))) return title;
+  return [...skills, department, location].find((text) => text && matchesText(q, text)) ?? title;
 }
 
 /** Whether a text is the key of a risk, an issue or a task, or ends like one. */

@@ -15,6 +15,7 @@ import { peopleImport } from '../imports/targets.ts';
 import { Title } from '../layout/title.tsx';
 import { ViewsMenu } from '../views/views-menu.tsx';
 import { nameColumn } from './name-column.tsx';
+import { GroupFilter, PersonFilter, ValueFilter } from './person-filter.tsx';
 import { NewPerson } from './person-form.tsx';
 import { personFilterNames, usePersonnel } from './queries.ts';
 
@@ -22,7 +23,7 @@ import { personFilterNames, usePersonnel } from './queries.ts';
 export function PersonnelPage() {
   const filterState = useFilters(personFilterNames);
   const sort = useSort('personnel', filterState, allColumns);
-  const { filters, bind, isFiltered, clear } = filterState;
+  const { filters, bind, set, isFiltered, clear } = filterState;
   const hasScope = useHasScope();
   const people = usePersonnel(filters);
   const { columns, value, minWidth, menu } = useColumns('personnel', allColumns);
@@ -38,9 +39,18 @@ export function PersonnelPage() {
           </>
         )}
       </Title>
-      <FilterBar state={filterState} search="Search by name, email or title" applied={applied}>
+      <FilterBar state={filterState} search="Search by name, email or title">
         <FilterMenu label="Status" options={enumOptions(['active', 'inactive'])} {...bind('status')} />
         <FilterMenu label="Kind" options={enumOptions(personKindValues)} {...bind('kind')} />
+        <ValueFilter label="Department" field="department" {...bind('department')} />
+        <ValueFilter label="Skill" field="skill" {...bind('skill')} />
+        <ValueFilter label="Location" field="location" {...bind('location')} />
+        <PersonFilter label="Manager" {...bind('manager_user_id')} />
+        <GroupFilter
+          label="Group"
+          value={filters.group_id}
+          onChange={(group_id) => set({ group_id, transitive: group_id && 'true' })}
+        />
         <FilterToggle label="Assignable" {...bind('assignable')} />
       </FilterBar>
       <List
@@ -65,11 +75,6 @@ export function PersonnelPage() {
     </>
   );
 }
-
-const applied = {
-  department: (value: string) => `Department: ${value}`,
-  skill: (value: string) => `Skill: ${value}`,
-};
 
 const allColumns: readonly Column<Person>[] = [
   { ...nameColumn, sorts: ['', '-name'] },

@@ -2,9 +2,16 @@ import { useState } from 'react';
 import { Button as AriaButton, DialogTrigger, Popover } from 'react-aria-components';
 import { useHasScope, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
-import { FilterToggle, PrintedFilter } from '../components/filters.tsx';
+import { type FilterState, FilterToggle, PrintedFilter } from '../components/filters.tsx';
 import { Icon } from '../components/icon.tsx';
-import { AnyonePicker, currentPerson, GroupPicker } from '../components/picker.tsx';
+import {
+  AnyonePicker,
+  currentPerson,
+  DepartmentPicker,
+  GroupPicker,
+  LocationPicker,
+  SkillPicker,
+} from '../components/picker.tsx';
 import { useGroup } from '../groups/queries.ts';
 import { usePerson } from './queries.ts';
 
@@ -34,6 +41,24 @@ export function GroupFilter(props: Props) {
   const canRead = useHasScope()('personnel.read');
   const { data } = useGroup(canRead ? (props.value ?? null) : null);
   return <PickerFilter {...props} name={data?.name ?? 'Selected group'} Picker={GroupPicker} />;
+}
+
+/** Filters items by the group that owns them; links add those of its subgroups and members. */
+export const OwningGroupFilter = ({ state: { filters, set } }: { state: FilterState }) => (
+  <GroupFilter
+    label="Owning group"
+    value={filters.owner_group_id}
+    onChange={(owner_group_id) => set({ owner_group_id, ...(!owner_group_id && { transitive: null }) })}
+  />
+);
+
+const valuePickers = { department: DepartmentPicker, skill: SkillPicker, location: LocationPicker };
+
+type ValueProps = Props & { field: 'department' | 'skill' | 'location' };
+
+/** Filters people by a text that some of them have, found by a search. */
+export function ValueFilter({ field, ...props }: ValueProps) {
+  return <PickerFilter {...props} name={props.value ?? ''} Picker={valuePickers[field]} />;
 }
 
 type PickerProps = Props & {

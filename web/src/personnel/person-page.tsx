@@ -24,6 +24,7 @@ import { HandoverInHistory, Handovers, useHandovers } from './handovers.tsx';
 import { usePersonEditor } from './person-form.tsx';
 import { PersonLink } from './person-link.tsx';
 import { usePerson } from './queries.ts';
+import { Reports } from './reports.tsx';
 
 export function PersonPage() {
   const { id = '' } = useParams();
@@ -42,6 +43,7 @@ function PersonContents({ person }: { person: Person }) {
         <div className="stack">
           {hasScope('projects.read') && <Assignments person={person} />}
           <Handovers person={person} />
+          <Reports person={person} />
           <Groups person={person} />
           {hasScope('keys.read') && !isLimited && <AccessCards person={person} />}
         </div>

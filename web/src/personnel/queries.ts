@@ -14,6 +14,10 @@ export const personFilterNames = [
   'kind',
   'department',
   'skill',
+  'location',
+  'manager_user_id',
+  'group_id',
+  'transitive',
   'assignable',
   'sort',
 ] as const;

@@ -9,7 +9,7 @@ import {
   FilterToggle,
 } from '../components/filters.tsx';
 import { capitalize, enumOptions } from '../format.ts';
-import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
+import { OwningGroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
 import { levelLabel, useRiskModel } from './model.ts';
 
@@ -36,7 +36,7 @@ export function RiskFilters({ state, isInProject = false }: Props) {
         />
         <FilterMenu label="Needs attention" options={enumOptions(riskChecksValues)} {...bind('check')} />
         <PersonFilter label="Owner" {...bind('owner_user_id')} />
-        <GroupFilter label="Owning group" {...bind('owner_group_id')} />
+        <OwningGroupFilter state={state} />
         <FilterToggle label="Above appetite" {...bind('above_appetite')} />
         <AsOfInput {...bind('as_of')} />
       </FilterBar>
@@ -57,6 +57,7 @@ const kinds = [
 
 /** Labels of the filters that only links set. */
 const appliedFilters = {
+  transitive: () => 'With subgroups and members',
   probability: (value: string) => `Probability ${value}`,
   impact: (value: string) => `Impact ${value}`,
   category: (value: string) => `Category: ${capitalize(value)}`,

@@ -25,6 +25,7 @@ export const riskFilterNames = [
   'archived',
   'owner_user_id',
   'owner_group_id',
+  'transitive',
   'unowned',
   'assessed',
   'above_appetite',
