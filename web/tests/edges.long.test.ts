@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
 import { startConsole, test, visit } from './console.ts';
 import { assertFits, hold } from './page.ts';
 
@@ -199,11 +200,16 @@ test('an empty page explains how to start', async (t) => {
   ] as const)
     await assertExplained(path, title, text);
   // Without a project nothing else can be created.
-  for (const path of ['/', '/risks', '/issues', '/tasks', '/report']) {
+  for (const path of ['/risks', '/issues', '/tasks', '/report']) {
     await assertExplained(path, 'No projects yet', /Create a project/);
     await page.getByRole('link', { name: 'Create project' }).click();
     await page.getByRole('dialog', { name: 'Create project' }).waitFor();
   }
+  await page.goto('/risks?new=true');
+  const dialog = page.getByRole('dialog', { name: 'Create risk' });
+  await dialog.getByText('There are no projects yet').waitFor();
+  await dialog.getByRole('link', { name: 'Create project' }).click();
+  await page.getByRole('dialog', { name: 'Create project' }).waitFor();
   const project = await empty.post('/v1/projects', { key: 'FIRST', name: 'First' });
   await assertExplained('/risks', 'No risks yet', /Create a risk/);
   await assertExplained('/issues', 'No open issues', /Create an issue/);
@@ -211,3 +217,39 @@ test('an empty page explains how to start', async (t) => {
   await assertExplained('/report?project=OTHER', 'No projects match these filters', /Clear filters/);
   await empty.delete(`/v1/projects/${project.id}`);
 });
+
+test('a guide leads through the first day, checks off what exists and can be dismissed', async (t) => {
+  const page = await empty.newPage(t);
+  await page.goto('/overview');
+  const guide = guideOf(page);
+  await guide.getByRole('link', { name: 'Add people' }).waitFor();
+  assert.deepEqual(await guide.getByRole('link').allTextContents(), [
+    'Add people',
+    'Create a project',
+    'Write down a risk',
+    'Import what you have',
+    'Invite a colleague',
+  ]);
+  await guide.getByRole('link', { name: 'Create a project' }).click();
+  await page.getByRole('dialog', { name: 'Create project' }).waitFor();
+  const project = await empty.post('/v1/projects', { key: 'GUIDE', name: 'Guide' });
+  const person = await empty.post('/v1/personnel', { name: 'First' });
+  await page.goto('/overview');
+  await guide.getByText('Create a project, done').waitFor();
+  await guide.getByText('Add people, done').waitFor();
+  assert.equal(await guide.getByRole('link').count(), 3);
+  await page.getByRole('heading', { name: 'Project health' }).waitFor();
+  const reader = await empty.open(t, '/overview', { scopes: ['personnel.manage', 'projects.read'] });
+  await guideOf(reader).getByText('Add people, done').waitFor();
+  assert.deepEqual(await guideOf(reader).getByRole('link').allTextContents(), ['Import what you have']);
+
+  await guide.getByRole('button', { name: 'Dismiss the guide' }).click();
+  await guide.waitFor({ state: 'detached' });
+  await page.reload();
+  await page.getByRole('heading', { name: 'Project health' }).waitFor();
+  assert.equal(await guide.count(), 0);
+  await empty.delete(`/v1/projects/${project.id}`);
+  await empty.delete(`/v1/personnel/${person.user_id}`);
+});
+
+const guideOf = (page: Page) => page.getByRole('region', { name: 'Get started' });

@@ -128,3 +128,35 @@ test('people are found by skill, department, location, manager and group, in the
   await page.getByRole('dialog').getByRole('combobox', { name: 'Owner' }).fill('found frieda');
   await page.getByRole('option', { name: 'Found Frieda Hydrography 1 open' }).waitFor();
 });
+
+test('Ctrl+Enter submits a dialog, and several issues are created in a row with the same project and owner', async (t) => {
+  await person('Owner Oda');
+  const page = await console.open(t, '/issues?new=true');
+  const dialog = page.getByRole('dialog', { name: 'Create issue' });
+  await pick(page, 'Project', 'apollo');
+  await dialog.getByLabel('Title').fill('First of the meeting');
+  await pick(page, 'Owner', 'owner oda');
+  await dialog.getByRole('checkbox', { name: 'Create another' }).check();
+  await dialog.getByLabel('Title').press('Control+Enter');
+  const title = dialog.getByLabel('Title');
+  await page.waitForFunction(
+    () => document.activeElement instanceof HTMLInputElement && document.activeElement.value === '',
+  );
+  assert.equal(await title.inputValue(), '');
+  assert.equal(await dialog.getByRole('combobox', { name: 'Owner' }).inputValue(), 'Owner Oda');
+  await title.fill('Second of the meeting');
+  await dialog.getByRole('checkbox', { name: 'Create another' }).uncheck();
+  await title.press('Control+Enter');
+  await page.getByRole('heading', { level: 1, name: 'Second of the meeting' }).waitFor();
+  const { data } = await console.get('/v1/issues?q=of+the+meeting');
+  assert.deepEqual(
+    data.map(({ project_key, owner_name }: { project_key: string; owner_name: string }) => [
+      project_key,
+      owner_name,
+    ]),
+    [
+      ['APOLLO', 'Owner Oda'],
+      ['APOLLO', 'Owner Oda'],
+    ],
+  );
+});

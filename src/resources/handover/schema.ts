@@ -16,7 +16,7 @@ import { Actor } from '../history/schema.ts';
 import { Person } from '../personnel/schema.ts';
 
 /** What a person can be responsible for. */
-export const responsibilityKinds = [
+const responsibilityKinds = [
   'tasks',
   'issues',
   'risks',

@@ -1,6 +1,7 @@
 import {
   createContext,
   type ReactNode,
+  type RefObject,
   useCallback,
   useContext,
   useEffect,
@@ -64,6 +65,8 @@ export function Dialog({
   }, []);
   const isClosable = !isLocked && !isPinned;
   useLeaveWarning(unsaved, requestClose);
+  const dialog = useRef<HTMLElement>(null);
+  useSubmitShortcut(dialog);
   // React Aria returns the focus, but not to an element that is gone, such as one in a dialog that this one replaced
   // when its code had loaded.
   useEffect(() => () => void setTimeout(returnFocus), []);
@@ -76,7 +79,7 @@ export function Dialog({
       onOpenChange={(open) => open || requestClose()}
     >
       <Modal className={wide ? 'modal wide' : 'modal'}>
-        <AriaDialog className="dialog">
+        <AriaDialog className="dialog" ref={dialog}>
           <header>
             <Heading slot="title">{title}</Heading>
             {!isPinned && (
@@ -96,6 +99,22 @@ export function Dialog({
       </Modal>
     </ModalOverlay>
   );
+}
+
+/** Ctrl+Enter, or ⌘+Enter, presses the main button. */
+function useSubmitShortcut(dialog: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const element = dialog.current;
+    const submit = (event: KeyboardEvent) => {
+      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.repeat) return;
+      const button = [...(element?.querySelectorAll('footer .button:is(.primary, .danger)') ?? [])].at(-1);
+      if (!(button instanceof HTMLElement) || button.matches(':disabled')) return;
+      event.preventDefault();
+      button.click();
+    };
+    element?.addEventListener('keydown', submit);
+    return () => element?.removeEventListener('keydown', submit);
+  }, [dialog]);
 }
 
 /** In place of a dialog whose code or data loads. */

@@ -42,6 +42,8 @@ type Props<Input, Item> = {
   onClose: () => void;
   /** Whether something beside the fields was changed. */
   isDirty?: boolean;
+  /** After something was created, the form stays for another one, with the same project and people. */
+  staysOpen?: boolean;
   /** An action without the fields, beside the others. */
   extra?: ReactNode;
   children?: ReactNode;
@@ -58,6 +60,7 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
     reload,
     onClose,
     isDirty = false,
+    staysOpen = false,
     extra,
     children,
   } = props;
@@ -65,7 +68,10 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
   const explain = useConflict();
   // A refetch of the page must not replace the version that is being edited.
   const [base, setBase] = useState(initial);
-  const [draft, setDraft] = useState(() => toDraft(fields, initial));
+  /** What a new form contains; with `staysOpen` also what the form before it had. */
+  const [start, setStart] = useState(() => toDraft(fields, initial));
+  const [draft, setDraft] = useState(start);
+  const [round, setRound] = useState(0);
   const visible = inChosenProject(fields, draft).filter(
     (field) => !isPersonOrGroup(field) || hasScope('personnel.read'),
   );
@@ -84,7 +90,9 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
   const errors = error ? errorsByField(error, visible) : rejected;
   const isPlaced =
     errors.size > 0 && [...errors.keys()].every((name) => visible.some((one) => one.name === name));
-  const requestClose = useUnsavedChanges(isDirty || !isSameDraft(draft, toDraft(fields, base)));
+  const requestClose = useUnsavedChanges(
+    isDirty || !isSameDraft(draft, base ? toDraft(fields, base) : start),
+  );
 
   useEffect(() => {
     // What is above the fields can have it.
@@ -94,6 +102,11 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
     if (error || rejected.size > 0) focusInput(form.current?.querySelector('.field:has(> .field-error)'));
   }, [error, rejected]);
   useFocusReviewed(form, reviewed);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the form begins again
+  useEffect(() => {
+    const first = visible.find((field) => !isKept(field));
+    if (round > 0 && first) focusInput(rowOf(form.current, first.name));
+  }, [round]);
 
   const send = async (item = base) => {
     if (isSending.current) return;
@@ -112,7 +125,14 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
         item as Item,
         names,
       );
-      onClose();
+      if (!staysOpen) return onClose();
+      const kept = visible.filter(isKept).map(({ name }) => [name, draft[name] ?? '']);
+      const next = { ...toDraft(fields), ...Object.fromEntries(kept) };
+      setStart(next);
+      setDraft(next);
+      setRound((count) => count + 1);
+      setBusy(false);
+      isSending.current = false;
     } catch (reason) {
       endSessionOn401(reason);
       const isConflict = reason instanceof ApiError && reason.status === 412 && reload;
@@ -159,7 +179,7 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
           {visible.map((field) => (
             <FieldRow
               // A new key makes a picker show the name of a new value, or the items of another project.
-              key={`${field.name} ${reviewed ? 'reviewed' : ''} ${field.project ?? ''}`}
+              key={`${field.name} ${reviewed ? 'reviewed' : ''} ${field.project ?? ''} ${round}`}
               field={withName(field, draft[field.name], names)}
               value={draft[field.name] ?? ''}
               error={corrected.includes(field.name) ? undefined : errors.get(field.name)}
@@ -195,6 +215,9 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
     </form>
   );
 }
+
+/** What several new items have in common, such as those of one meeting. */
+const isKept = (field: Field) => isPersonOrGroup(field) || field.kind === 'project';
 
 /** Focuses the first input of a form or of a row. */
 const focusInput = (parent: Element | null | undefined) =>

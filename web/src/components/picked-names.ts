@@ -16,7 +16,7 @@ export async function readNames(fields: readonly Field[], item: object): Promise
 }
 
 export const pickedName = (field: Field, value: string | string[] = '', names: Names): string | undefined =>
-  isReference(field) ? names[String(value)] : undefined;
+  isReference(field) || field.kind === 'project' ? names[String(value)] : undefined;
 
 /** The field with the name of its value, where that is known. */
 export function withName<F extends Field>(field: F, value: string | string[] | undefined, names: Names): F {

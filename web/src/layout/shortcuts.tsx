@@ -21,7 +21,7 @@ const shortcuts: [keys: string[], action: string][] = [
   [['d'], 'Set the due date of the selected rows'],
   [['c'], 'Create what the page lists, or choose what to create'],
   [['e'], 'Edit the focused field'],
-  [['Ctrl', 'Enter'], 'Send the comment'],
+  [['Ctrl', 'Enter'], 'Send the comment, or submit the dialog'],
   [['Ctrl', 'Z'], 'Undo the last change on this page'],
   [['a'], 'In the preview: choose the owner or assignee, the last one first'],
   [['o'], 'In the preview: assign to the last chosen person'],

@@ -24,10 +24,12 @@ import { HeatMap } from '../risks/heat-map.tsx';
 import { levelLabel, useRiskModel } from '../risks/model.ts';
 import { useHeatMap, useRisks } from '../risks/queries.ts';
 import { Activity } from './activity.tsx';
+import { isGuideDismissed } from './dismissed-guide.ts';
 import { Exposure, RiskTiles, useRiskChange } from './exposure.tsx';
 import './overview.css';
 
 /** Its code loads after the page's, which does not wait for it. */
+const FirstDay = lazy(() => import('./first-day.tsx'), 'FirstDay');
 const Upcoming = lazy(() => import('./upcoming.tsx'), 'Upcoming');
 
 /** The health of the portfolio. Every number links to the list it counts. */
@@ -37,11 +39,21 @@ export function OverviewPage() {
     <>
       <Title title="Overview" />
       <Loaded query={projects}>
-        {(all) => (all.length === 0 ? <NoProjects /> : <Portfolio projects={all} />)}
+        {(all) => {
+          const page = all.length === 0 ? <NoProjects /> : <Portfolio projects={all} />;
+          return needsGuide(all) ? <FirstDay projects={all} page={page} /> : page;
+        }}
       </Loaded>
     </>
   );
 }
+
+/** With so many risks and issues, an organization has moved in. */
+const maxItemsOfNewcomers = 10;
+
+const needsGuide = (projects: readonly Project[]) =>
+  projects.reduce((sum, { counts }) => sum + counts.active_risks + counts.open_issues, 0) <
+    maxItemsOfNewcomers && !isGuideDismissed();
 
 function Portfolio({ projects }: { projects: Project[] }) {
   const hasScope = useHasScope();
