@@ -187,6 +187,8 @@ function SearchBox({
       >
         <ListBox<Option>
           className="options"
+          // Otherwise an option stays as it was before its load arrived.
+          dependencies={[items.map(({ id }) => loadOf(id)).join()]}
           renderEmptyState={() =>
             error ? null : (
               <p className="hint">
