@@ -44,7 +44,7 @@ export const ownerColumn = {
   name: 'owner',
   header: 'Owner',
   width: 8.5,
-  largeWidth: 11.7,
+  largeWidth: 12.1,
   sorts: ['owner_name', '-owner_name'],
   from: 'tablet',
   edits: 'owner_user_id',

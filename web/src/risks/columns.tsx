@@ -48,6 +48,7 @@ export const riskColumns = ({ isFiltered, hasMovement }: Options): readonly Colu
   },
   {
     ...statusColumn,
+    width: 6.3,
     cell: ({ status, kind }: RankedRisk) => <Status status={status} kind={kind} />,
   },
   ownerColumn,
