@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { inflateSync } from 'node:zlib';
 import { startConsole, test, visit } from './console.ts';
 
 const console = startConsole();
@@ -101,3 +102,57 @@ test('projects can be printed like other lists', async (t) => {
   await page.getByRole('button', { name: 'Print' }).click();
   await page.waitForSelector('body[data-printed]');
 });
+
+test('every printed page has the title of the page, and a list its headers', async (t) => {
+  const page = await console.open(t, '/risks?project=APOLLO');
+  const pages = readPages(await page.pdf({ preferCSSPageSize: true }));
+  assert.ok(pages.length > 1);
+  for (const text of pages) {
+    assert.match(text, /Risks/);
+    assert.match(text, /Owner/);
+  }
+});
+
+/** The text of each page of a PDF file that Chromium has made. */
+function readPages(pdf: Buffer): string[] {
+  const raw = pdf.toString('latin1');
+  const objects = new Map<string, string>();
+  for (const [, id = '', body = ''] of raw.matchAll(/(\d+) 0 obj\n([\s\S]*?)endobj/g)) objects.set(id, body);
+  const referenced = (body: string, name: string) =>
+    objects.get(new RegExp(`/${name} (\\d+) 0 R`).exec(body)?.[1] ?? '') ?? '';
+  const streamOf = (body: string) => {
+    const stream = /stream\n([\s\S]*?)\nendstream/.exec(body)?.[1] ?? '';
+    return stream && inflateSync(Buffer.from(stream, 'latin1')).toString('latin1');
+  };
+  const fontOf = (page: string, font: string) => {
+    const letters = new Map<number, string>();
+    const map = streamOf(referenced(referenced(page, font), 'ToUnicode'));
+    for (const [, from = '', to = '', first] of map.matchAll(/^<(\w+)> <(\w+)>(?: <(\w+)>)?$/gm)) {
+      const start = Number.parseInt(from, 16);
+      const end = first ? Number.parseInt(to, 16) : start;
+      const letter = Number.parseInt(first ?? to, 16);
+      for (let code = start; code <= end; code += 1)
+        letters.set(code, String.fromCharCode(letter + code - start));
+    }
+    return letters;
+  };
+  return [...objects.values()]
+    .filter((body) => /\/Type \/Page\b(?!s)/.test(body))
+    .map((body) => {
+      let letters = new Map<number, string>();
+      const parts = streamOf(referenced(body, 'Contents')).matchAll(/\/(F\d+) [\d.]+ Tf|<(\w+)> Tj|BT/g);
+      return [...parts]
+        .map(([whole, font, codes]) => {
+          if (font) letters = fontOf(body, font);
+          if (whole === 'BT') return ' ';
+          return (
+            (codes?.match(/../g) ?? [])
+              .map((code) => letters.get(Number.parseInt(code, 16)) ?? '')
+              .join('')
+              // The first half of a code with four digits.
+              .replaceAll('\uffff', '')
+          );
+        })
+        .join('');
+    });
+}

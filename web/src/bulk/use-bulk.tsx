@@ -2,10 +2,13 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { ItemList } from '../api/items.ts';
 import type { Rows } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
+import { useAction } from '../components/action-button.tsx';
 import type { Filters } from '../components/filters.tsx';
 import { lazy } from '../components/lazy.tsx';
+import type { Column } from '../components/table.tsx';
 import { useShortcut } from '../components/use-shortcut.ts';
 import type { BulkItem } from './kinds.ts';
+import { type RowAction, RowMenu } from './row-menu.tsx';
 import { type Selection, useSelection } from './use-selection.ts';
 
 const AssignDialog = lazy(() => import('./bulk-bar.tsx'), 'AssignDialog');
@@ -16,8 +19,8 @@ export function useBulk<Row extends BulkItem>(
   kind: ItemList,
   list: Rows<Row>,
   filters: Filters,
-  { isReadOnly = false } = {},
-): { selection?: Selection<Row>; bar?: ReactNode } {
+  { action, isReadOnly = false }: { action: RowAction<Row>; isReadOnly?: boolean | undefined },
+): { selection?: Selection<Row>; bar?: ReactNode; menu?: Column<Row> } {
   const hasScope = useHasScope();
   const { rows } = list;
   const listName = JSON.stringify(filters);
@@ -25,6 +28,9 @@ export function useBulk<Row extends BulkItem>(
   const selectFirst = useSelectFirst(list, listName, selection);
   const [assignedId, setAssignedId] = useState<string>();
   const assigned = rows.filter(({ id }) => id === assignedId);
+  const [acted, setActed] = useState<Row>();
+  const { run } = useAction();
+  const canAssign = hasScope('personnel.read');
   // A list of a past day shows former states.
   const canChange = !isReadOnly && hasScope('projects.manage') && !filters.as_of;
   useShortcut('a', () => {
@@ -32,16 +38,43 @@ export function useBulk<Row extends BulkItem>(
     const row = rows[Number(focused?.ariaRowIndex) - 2];
     // The row of an issue has a button of its own.
     const hasButton = focused?.querySelector('.assign-button');
-    if (!row || hasButton || selection.rows.length > 0 || !canChange || !hasScope('personnel.read'))
-      return false;
+    if (!row || hasButton || selection.rows.length > 0 || !canChange || !canAssign) return false;
     setAssignedId(row.id);
     return true;
   });
   if (!canChange) return {};
+  const menu: Column<Row> = {
+    name: 'menu',
+    header: 'Actions',
+    width: 2.6,
+    end: true,
+    cell: (row) => (
+      <RowMenu
+        item={row}
+        actions={[
+          ...(action.isOffered?.(row) === false
+            ? []
+            : [
+                {
+                  label: action.label,
+                  run: () => (action.act ? void run(() => action.act(row)) : setActed(row)),
+                },
+              ]),
+          ...(canAssign ? [{ label: 'Assign…', run: () => setAssignedId(row.id) }] : []),
+        ]}
+      />
+    ),
+  };
+  if (acted && action.dialog) {
+    // Another change may have come meanwhile.
+    const latest = rows.find(({ id }) => id === acted.id) ?? acted;
+    return { selection, menu, bar: action.dialog(latest, () => setActed(undefined)) };
+  }
   if (assigned.length > 0) {
     const close = () => setAssignedId(undefined);
     return {
       selection,
+      menu,
       bar: <AssignDialog kind={kind} items={assigned} onClose={close} />,
     };
   }
@@ -56,7 +89,7 @@ export function useBulk<Row extends BulkItem>(
       deselect={deselect}
     />
   );
-  return { selection, bar };
+  return { selection, menu, bar };
 }
 
 /** Returns a function that selects the first rows of a list, and loads those that are not loaded yet. */

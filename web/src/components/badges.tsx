@@ -52,6 +52,14 @@ export const Health = ({ state }: { state: Project['health']['state'] }) => (
 /** Completes the sentence about a project: it `is on track`. */
 export const healthPhrase = ({ health: { state } }: Project) => `is ${humanize(state).toLowerCase()}`;
 
+/** Whether `Movement` has more to say than that the score is unchanged. */
+export function hasMoved(risk: RankedRisk, since: string): boolean {
+  const { movement, score, created_at } = risk;
+  const isNew = dayOf(created_at) > since;
+  if (!movement || (isNew && isActiveRisk(risk))) return movement !== undefined;
+  return score !== null && (movement.score_then === null ? !isNew : score !== movement.score_then);
+}
+
 /**
  * How the score of a risk has changed since a day. The rank alone also changes when other risks come and go, so it is
  * only in the tooltip.
@@ -89,13 +97,22 @@ export function Movement({ risk, since }: { risk: RankedRisk; since: string }) {
 
 type DueProps<Day> = { day: Day; isOverdue: boolean };
 
-export const DueDay = ({ day, isOverdue }: DueProps<string>) => (
-  <span className={isOverdue ? 'overdue' : undefined}>{formatDay(day)}</span>
-);
+/** A mark besides the color says that the day has passed. */
+export const DueDay = ({ day, isOverdue }: DueProps<string>) =>
+  isOverdue ? (
+    <span className="overdue marked" title="Overdue">
+      <span className="visually-hidden">Overdue: </span>
+      {formatDay(day)}
+    </span>
+  ) : (
+    formatDay(day)
+  );
 
 /** The due date in the line under a title. */
 export const DueSummary = ({ day, isOverdue }: DueProps<string | null>) => (
-  <span className={isOverdue ? 'overdue' : 'quiet'}>{day ? `Due ${formatDay(day)}` : 'No due date'}</span>
+  <span className={isOverdue ? 'overdue' : 'quiet'}>
+    {day ? `${isOverdue ? 'Overdue, due' : 'Due'} ${formatDay(day)}` : 'No due date'}
+  </span>
 );
 
 /** A name with an avatar of its initials. */

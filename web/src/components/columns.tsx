@@ -7,7 +7,7 @@ import type { Column } from './table.tsx';
 export const textColumn = <Name extends string>(
   name: Name,
   header: string,
-  more: Partial<Column<never>>,
+  more: Partial<Omit<Column<never>, 'onPhone'>>,
 ) => ({
   ...more,
   name,
@@ -19,7 +19,7 @@ export const dayColumn = <Field extends string>(
   name: string,
   header: string,
   field: Field,
-  more: Partial<Column<never>>,
+  more: Partial<Omit<Column<never>, 'onPhone'>>,
 ) => ({
   ...more,
   name,
@@ -37,6 +37,7 @@ export const statusColumn = {
   sorts: ['status', '-status'],
   from: 'tablet',
   edits: 'status',
+  onPhone: true,
   cell: ({ status }: { status: string }) => <Status status={status} />,
 } as const;
 
@@ -48,6 +49,7 @@ export const ownerColumn = {
   sorts: ['owner_name', '-owner_name'],
   from: 'tablet',
   edits: 'owner_user_id',
+  onPhone: true,
   cell: ({ owner_name }: { owner_name: string | null }) =>
     owner_name ? <PersonLabel name={owner_name} /> : <NoOwner />,
 } as const;

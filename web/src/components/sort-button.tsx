@@ -9,7 +9,12 @@ export type SortableColumn = {
   isReversed?: boolean;
 };
 
-type Props = { column: SortableColumn; sort: Sort };
+type Props = {
+  column: SortableColumn;
+  sort: Sort;
+  /** On paper it is text: browsers do not repeat buttons at the top of the next page. */
+  isPrinted: boolean;
+};
 
 export function directionOf({ sorts = [], isReversed = false }: SortableColumn, { value = '' }: Sort) {
   if (!sorts.includes(value)) return undefined;
@@ -17,12 +22,14 @@ export function directionOf({ sorts = [], isReversed = false }: SortableColumn, 
 }
 
 /** A header that sorts the table by its column. */
-export function SortButton({ column, sort }: Props) {
+export function SortButton({ column, sort, isPrinted }: Props) {
   const { sorts = [], header } = column;
   const direction = directionOf(column, sort);
   // After the last order, the list returns to its own.
   const next = sorts[sorts.indexOf(sort.value ?? '') + 1] ?? null;
   const isOnlyOrder = direction !== undefined && sorts.length === 1;
+  const mark = direction && (direction === 'ascending' ? '↑' : '↓');
+  if (isPrinted) return mark ? `${header}\u00a0${mark}` : header;
   return (
     <button
       type="button"
@@ -31,7 +38,7 @@ export function SortButton({ column, sort }: Props) {
       onClick={() => isOnlyOrder || sort.onChange(next)}
     >
       {header}
-      <span aria-hidden="true">{direction && (direction === 'ascending' ? '↑' : '↓')}</span>
+      <span aria-hidden="true">{mark}</span>
     </button>
   );
 }

@@ -7,13 +7,13 @@ import {
   useLayoutEffect,
   useRef,
   useState,
-  useSyncExternalStore,
 } from 'react';
 import { flushSync } from 'react-dom';
 import type { Selection } from '../bulk/use-selection.ts';
 import { formatNumber, pluralize } from '../format.ts';
 import { directionOf, type Sort, type SortableColumn, SortButton } from './sort-button.tsx';
 import { TableFrame } from './table-frame.tsx';
+import { useIsPhone } from './use-is-phone.ts';
 
 export type Column<Row> = SortableColumn & {
   name: string;
@@ -33,6 +33,8 @@ export type Column<Row> = SortableColumn & {
   /** In rem, on a large screen. */
   largeWidth?: number;
   end?: boolean;
+  /** Below the title on a phone, which has no room for the column. */
+  onPhone?: boolean | ((row: Row) => ReactNode);
   /** The smallest screen that shows the column. */
   from?: 'tablet' | 'laptop' | 'desktop' | 'large' | 'wide';
 };
@@ -58,14 +60,15 @@ export type TableProps<Row> = {
   editCell?: ((row: Row, column: Column<Row>) => ReactNode) | undefined;
   /** The key of the row that is shown beside the table. */
   current?: string | undefined;
+  /** The rows are those of other filters, so none of them can be selected. */
+  isUpdating?: boolean;
   /** Called with the indexes of the first and the last row in the DOM. */
   onVisible?: ((first: number, last: number) => void) | undefined;
   loadMore?: (() => void) | undefined;
 };
 
-/** As in table.css. On a phone a title takes up to two lines. */
-const rowHeights = { phone: 57, other: 41 };
-const phone = matchMedia('(max-width: 52rem)');
+/** As in table.css. On a phone a title takes up to two lines, and there may be a line of details. */
+const rowHeights = { phone: 57, phoneWithDetails: 81, other: 41 };
 
 /** A virtualized table: only the visible rows are in the DOM, and scrolling near the end loads more. */
 export function Table<Row>({
@@ -80,6 +83,7 @@ export function Table<Row>({
   focus,
   current,
   editCell,
+  isUpdating = false,
   onVisible,
   loadMore,
 }: TableProps<Row>) {
@@ -87,7 +91,9 @@ export function Table<Row>({
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => setOffset(body.current?.offsetTop ?? 0), []);
   const isPrinting = usePrinting();
-  const rowHeight = useRowHeight();
+  const isPhone = useIsPhone();
+  const details = isPhone && !isPrinting ? columns.filter(({ onPhone, from }) => onPhone && from) : [];
+  const rowHeight = rowHeights[details.length > 0 ? 'phoneWithDetails' : isPhone ? 'phone' : 'other'];
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => rowHeight,
@@ -121,17 +127,17 @@ export function Table<Row>({
   return (
     <TableFrame label={label} minWidth={minWidth}>
       <table
-        className="table"
+        className={details.length > 0 ? 'table with-details' : 'table'}
         style={minWidth && !isPrinting ? { minWidth: `${minWidth}rem` } : undefined}
         aria-label={label}
         aria-rowcount={(total ?? -2) + 1}
-        onKeyDown={(event) => moveBetweenRows(event, rows, selection)}
+        onKeyDown={(event) => moveBetweenRows(event, rows, isUpdating ? undefined : selection)}
       >
         <thead>
           <tr aria-rowindex={1}>
             {selection && (
               <th scope="col" className="select no-print">
-                <SelectAll selection={selection} rows={rows} />
+                <SelectAll selection={selection} rows={rows} isDisabled={isUpdating} />
               </th>
             )}
             {columns.map((column) => (
@@ -143,7 +149,7 @@ export function Table<Row>({
                 aria-sort={sort && directionOf(column, sort)}
               >
                 {sort && column.sorts ? (
-                  <SortButton column={column} sort={sort} />
+                  <SortButton column={column} sort={sort} isPrinted={isPrinting} />
                 ) : (
                   <Header column={column} />
                 )}
@@ -168,6 +174,7 @@ export function Table<Row>({
                     <Checkbox
                       label={selection.labelOf(row)}
                       isChecked={selection.isSelected(row)}
+                      isDisabled={isUpdating}
                       onToggle={(extend) => selection.toggle(row, extend)}
                     />
                   </td>
@@ -176,6 +183,11 @@ export function Table<Row>({
                   <td key={column.name} className={classOf(column)} data-edits={column.edits}>
                     {column.cell(row)}
                     {column.edits && editCell?.(row, column)}
+                    {column.name === 'title' && details.length > 0 && (
+                      <Details>
+                        {details.map((detail) => [detail.name, detailOf(detail, row)] as const)}
+                      </Details>
+                    )}
                   </td>
                 ))}
               </tr>
@@ -193,9 +205,17 @@ export function Table<Row>({
   );
 }
 
+const detailOf = <Row,>({ onPhone, cell }: Column<Row>, row: Row) =>
+  typeof onPhone === 'function' ? onPhone(row) : cell(row);
+
+/** The columns that a phone has no room for, in a line below the title. */
+const Details = ({ children }: { children: readonly (readonly [name: string, cell: ReactNode])[] }) => (
+  <span className="phone-line">{children.map(([name, cell]) => cell && <span key={name}>{cell}</span>)}</span>
+);
+
 /** The buttons of the rows need no visible heading. */
 const Header = <Row,>({ column: { name, header } }: { column: Column<Row> }) =>
-  name === 'actions' ? <span className="visually-hidden">{header}</span> : header;
+  isOfButtons(name) ? <span className="visually-hidden">{header}</span> : header;
 
 type CellButtonProps = { label: string; onClick: () => void; children: ReactNode };
 
@@ -214,42 +234,50 @@ export const Spacer = ({ height }: { height: number }) => (
   </tr>
 );
 
+const isOfButtons = (name: string) => name === 'actions' || name === 'menu';
+
 /** Buttons are no part of a printout. */
 const classOf = ({ name, end, from }: { name: string; end?: boolean; from?: string }) =>
-  [name === 'actions' && 'no-print', end && 'end', from && `from-${from}`].filter(Boolean).join(' ') ||
+  [isOfButtons(name) && 'no-print', end && 'end', from && `from-${from}`].filter(Boolean).join(' ') ||
   undefined;
 
 type CheckboxProps = {
   label: string;
   isChecked: boolean;
   isMixed?: boolean;
+  isDisabled: boolean;
   /** `extend` if the Shift key was down. */
   onToggle: (extend: boolean) => void;
 };
 
 /** A checkbox that fills its cell, so that it is easy to hit. */
-const Checkbox = ({ label, isChecked, isMixed = false, onToggle }: CheckboxProps) => (
+const Checkbox = ({ label, isChecked, isMixed = false, isDisabled, onToggle }: CheckboxProps) => (
   <label className="above-row">
     <input
       type="checkbox"
       aria-label={label}
       checked={isChecked}
+      // Keeps the focus, unlike `disabled`.
+      aria-disabled={isDisabled || undefined}
       ref={(input) => {
         if (input) input.indeterminate = isMixed;
       }}
-      onChange={({ nativeEvent }) => onToggle((nativeEvent as MouseEvent).shiftKey)}
+      onChange={({ nativeEvent }) => !isDisabled && onToggle((nativeEvent as MouseEvent).shiftKey)}
     />
   </label>
 );
 
+type SelectAllProps<Row> = { selection: Selection<Row>; rows: readonly Row[]; isDisabled: boolean };
+
 /** Selects all rows that are loaded. */
-const SelectAll = <Row,>({ selection, rows }: { selection: Selection<Row>; rows: readonly Row[] }) => {
+const SelectAll = <Row,>({ selection, rows, isDisabled }: SelectAllProps<Row>) => {
   const isChecked = selection.rows.length === rows.length;
   return (
     <Checkbox
       label="Select all loaded rows"
       isChecked={isChecked}
       isMixed={!isChecked && selection.rows.length > 0}
+      isDisabled={isDisabled}
       onToggle={selection.toggleAll}
     />
   );
@@ -292,15 +320,6 @@ function moveInRow(event: KeyboardEvent, row: Element, from: HTMLElement): void 
   event.preventDefault();
   to.focus();
 }
-
-const useRowHeight = () =>
-  useSyncExternalStore(
-    (onChange) => {
-      phone.addEventListener('change', onChange);
-      return () => phone.removeEventListener('change', onChange);
-    },
-    () => (phone.matches ? rowHeights.phone : rowHeights.other),
-  );
 
 /** A printout contains all loaded rows, not only the visible ones. */
 function usePrinting(): boolean {

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { ApiError } from '../api/client.ts';
 import { endSessionOn401 } from '../api/session.ts';
 import { createStore } from '../api/store.ts';
@@ -7,6 +7,7 @@ import { Button } from './button.tsx';
 import { ConnectionNotice } from './connection-notice.tsx';
 import { errorLine } from './error-text.ts';
 import { returnFocus } from './focus.ts';
+import { usePlace } from './toast-place.ts';
 
 /** Why an Undo failed. */
 export const changedSince = 'Someone else changed this since, so it was not undone.';
@@ -42,11 +43,14 @@ export function toast(text: string, undo?: () => Promise<unknown>): void {
 }
 
 export function ToastRegion() {
+  const region = useRef<HTMLDivElement>(null);
+  const shown = toasts.use();
+  usePlace(region, shown.length);
   return (
     // An open dialog neither hides it nor is closed by a click in it.
-    <div className="toasts" role="status" data-react-aria-top-layer="true">
+    <div ref={region} className="toasts" role="status" data-react-aria-top-layer="true">
       <ConnectionNotice />
-      {toasts.use().map((one) => (
+      {shown.map((one) => (
         <ToastBox key={one.id} {...one} />
       ))}
     </div>

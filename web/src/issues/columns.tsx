@@ -1,4 +1,5 @@
 import type { Issue } from '../api/openapi.ts';
+import type { RowAction } from '../bulk/row-menu.tsx';
 import { DueDay, Severity, TitleCell } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import {
@@ -10,7 +11,8 @@ import {
 } from '../components/columns.tsx';
 import type { Column } from '../components/table.tsx';
 import { formatNumber, humanize } from '../format.ts';
-import { Assignee } from './assign.tsx';
+import { Assignee, AssigneeName } from './assign.tsx';
+import { ResolveIssue } from './issue-form.tsx';
 
 export const issueColumns: readonly Column<Issue>[] = [
   {
@@ -56,6 +58,7 @@ export const issueColumns: readonly Column<Issue>[] = [
     width: 7.5,
     sorts: ['due_on', '-due_on'],
     from: 'tablet',
+    onPhone: true,
     cell: ({ due_on, overdue }) => due_on && <DueDay day={due_on} isOverdue={overdue} />,
   },
   {
@@ -64,14 +67,23 @@ export const issueColumns: readonly Column<Issue>[] = [
     header: 'Assignee',
     width: 9.5,
     from: 'tablet',
+    onPhone: ({ assignee_name }) => <AssigneeName name={assignee_name} />,
     sorts: ['assignee_name', '-assignee_name'],
     cell: (issue) => <Assignee issue={issue} />,
   },
-  { ...ownerColumn, isOptional: true },
+  { ...ownerColumn, isOptional: true, onPhone: false },
   projectColumn,
   raisedColumn,
   updatedColumn,
 ];
+
+const isOpen = ({ status }: Issue) => !['resolved', 'closed'].includes(status);
+
+export const resolveAction: RowAction<Issue> = {
+  label: 'Resolve…',
+  isOffered: isOpen,
+  dialog: (issue, onClose) => <ResolveIssue issue={issue} onClose={onClose} />,
+};
 
 export const resolveColumn = (resolve: (issue: Issue) => void): Column<Issue> => ({
   name: 'actions',
@@ -81,7 +93,7 @@ export const resolveColumn = (resolve: (issue: Issue) => void): Column<Issue> =>
   end: true,
   from: 'desktop',
   cell: (issue) =>
-    !['resolved', 'closed'].includes(issue.status) && (
+    isOpen(issue) && (
       <Button small aria-label={`Resolve ${issue.key}`} onPress={() => resolve(issue)}>
         Resolve
       </Button>

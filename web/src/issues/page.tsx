@@ -7,7 +7,7 @@ import { Empty } from '../components/empty.tsx';
 import { useFilters } from '../components/filters.tsx';
 import { ItemsPage } from '../layout/items-page.tsx';
 import { ProjectsFirst } from '../projects/no-projects.tsx';
-import { issueColumns, resolveColumn } from './columns.tsx';
+import { issueColumns, resolveAction, resolveColumn } from './columns.tsx';
 import { IssueFilters } from './filters.tsx';
 import { NewIssue, ResolveIssue } from './issue-form.tsx';
 import { includesClosed, issueFilterNames, useIssues } from './queries.ts';
@@ -27,6 +27,7 @@ export function IssuesPage() {
         sort={useSort('issues', state, issueColumns)}
         rows={useIssues(state.filters)}
         choice={useColumns('issues', canEdit ? [...issueColumns, resolveColumn(setResolved)] : issueColumns)}
+        action={resolveAction}
         exportPath={isAll ? '/v1/issues/all' : '/v1/issues'}
         createLabel="Create issue"
         createDialog={(project, onClose) => <NewIssue project={project} onClose={onClose} />}

@@ -3,6 +3,7 @@ import type { ItemList } from '../api/items.ts';
 import type { Rows } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import type { BulkItem } from '../bulk/kinds.ts';
+import type { RowAction } from '../bulk/row-menu.tsx';
 import { useBulk } from '../bulk/use-bulk.tsx';
 import { useCells } from '../cells/use-cells.tsx';
 import type { ColumnChoice } from '../columns/use-columns.tsx';
@@ -11,6 +12,7 @@ import { ExportButton, PrintButton } from '../components/export.tsx';
 import { type FilterState, type Filters, NoMatches } from '../components/filters.tsx';
 import { List } from '../components/list.tsx';
 import type { Sort } from '../components/sort-button.tsx';
+import { useIsPhone } from '../components/use-is-phone.ts';
 import { humanize, pluralize } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
 import { itemImport } from '../imports/targets.ts';
@@ -33,6 +35,8 @@ type TableProps<Row> = {
   sort: Sort;
   rows: Rows<Row>;
   choice: ColumnChoice<Row>;
+  /** What a menu on each row offers on a phone, besides assigning. */
+  action: RowAction<Row>;
   isReadOnly?: boolean;
   /** Follows the number of rows. */
   summary?: ReactNode;
@@ -42,11 +46,23 @@ type TableProps<Row> = {
 
 /** The risks, issues or tasks that match the filters, and what can be done with the selected ones. */
 export function ItemsTable<Row extends ListedItem>(props: TableProps<Row>) {
-  const { list, noun, state, filters = state.filters, sort, choice, isReadOnly, summary, empty } = props;
+  const {
+    list,
+    noun,
+    state,
+    filters = state.filters,
+    sort,
+    choice,
+    action,
+    isReadOnly,
+    summary,
+    empty,
+  } = props;
+  const isPhone = useIsPhone();
   const source = { list, filters };
   const preview = usePreview(list, JSON.stringify(filters), props.rows);
   const rows = { ...props.rows, rows: preview.rows };
-  const bulk = useBulk(list, rows, filters, { isReadOnly });
+  const bulk = useBulk(list, rows, filters, { action, isReadOnly });
   const opened = useOpenedRow(source, rows);
   const cells = useCells(list, filters, rows.rows, { isReadOnly: isReadOnly ?? false });
   const positions = new Map(rows.rows.map(({ id, key }, index) => [key, { id, index }]));
@@ -60,7 +76,7 @@ export function ItemsTable<Row extends ListedItem>(props: TableProps<Row>) {
             label={humanize(list)}
             menu={choice.menu}
             list={rows}
-            columns={choice.columns}
+            columns={isPhone && bulk.menu ? [...choice.columns, bulk.menu] : choice.columns}
             minWidth={choice.minWidth}
             rowKey={({ id }) => id}
             sort={sort}

@@ -32,6 +32,8 @@ export function TitleFrame({
 }: TitleProps & { heading: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · Muster`;
+    // Each printed page has it in its margin (print.css).
+    document.documentElement.style.setProperty('--page-title', JSON.stringify(title));
   }, [title]);
   return (
     <header className="title">

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { api, dataOrThrow } from '../api/client.ts';
 import { subjectOf } from '../api/event-types.ts';
-import { eventTypeValues, type Project } from '../api/openapi.ts';
+import { eventTypeValues, type Project, type paths } from '../api/openapi.ts';
 import { useRefresh, useRows } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import { restore } from '../bulk/change.ts';
@@ -17,22 +17,42 @@ import { EventSentence, GroupSentence } from './event-sentence.tsx';
 
 const shownTypes = eventTypeValues.filter((type) => !['access', 'session'].includes(subjectOf(type)));
 
-/** The latest changes, newest first. Live updates read them again. */
+const itemTypes = eventTypeValues.filter((type) => ['risk', 'issue', 'task'].includes(subjectOf(type)));
+
+/** The latest changes of everything. */
 export function Activity({ projects }: { projects: readonly Project[] }) {
-  const hasScope = useHasScope();
   // Only who can read keys gets the events of sign-ins, which have a page of their own.
-  const types = hasScope('keys.read') ? { types: shownTypes } : {};
+  const types = useHasScope()('keys.read') ? { types: shownTypes } : {};
+  return <Events id="activity" title="Activity" query={types} projects={projects} />;
+}
+
+/** The latest changes of a project's risks, issues and tasks. */
+export const ItemActivity = ({ project }: { project: Project }) => (
+  <Events
+    id="item-activity"
+    title="Risks, issues and tasks"
+    query={{ types: itemTypes, project: [project.id] }}
+    projects={[project]}
+  />
+);
+
+type Query = NonNullable<paths['/v1/events']['get']['parameters']['query']>;
+type Props = { id: string; title: string; query: Query; projects: readonly Project[] };
+
+/** Events, newest first. Live updates read them again. */
+function Events({ id, title, query, projects }: Props) {
+  const hasScope = useHasScope();
   const events = useRows(
-    ['activity'],
+    ['activity', query.project],
     (paging) =>
-      dataOrThrow(api.GET('/v1/events', { params: { query: { sort: '-sequence', ...types, ...paging } } })),
+      dataOrThrow(api.GET('/v1/events', { params: { query: { sort: '-sequence', ...query, ...paging } } })),
     { limit: 10, isCounted: false },
   );
   useClock();
   const groups = groupEvents(events.rows);
   return (
-    <section className="card activity" aria-labelledby="activity">
-      <h2 id="activity">Activity</h2>
+    <section className="card activity" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
       {events.isError && <ErrorNotice error={events.error} retry={() => events.refetch()} />}
       {events.isPending && <Loading />}
       {events.firstPage !== undefined && events.rows.length === 0 && (

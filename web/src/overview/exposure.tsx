@@ -55,11 +55,13 @@ export function RiskTiles({ opportunities }: { opportunities: number }) {
   const { data: model } = useRiskModel();
   return (
     <ul className="tiles risk-tiles" aria-label="Risks">
-      {riskTiles.map(({ field, href, ...tile }) => (
+      {riskTiles.map(({ field, href, label, adjective }) => (
         <li key={field}>
           <Link href={href}>
             <strong>{now ? formatNumber(now[field]) : '–'}</strong>
-            <span>{'label' in tile ? tile.label : `${levelLabel(model, field)} risks`}</span>
+            <span>
+              {label ?? `${adjective ?? levelLabel(model, field)} ${now?.[field] === 1 ? 'risk' : 'risks'}`}
+            </span>
             <span className="change">{now && before ? inPeriod(now[field] - before[field]) : '\u00a0'}</span>
           </Link>
         </li>
@@ -75,9 +77,14 @@ export function RiskTiles({ opportunities }: { opportunities: number }) {
   );
 }
 
-const riskTiles = [
+type Tile = { field: 'critical' | 'high' | 'count' | 'unassessed'; href: string } & (
+  | { label: string; adjective?: never }
+  | { label?: never; adjective?: string }
+);
+
+const riskTiles: readonly Tile[] = [
   { field: 'critical', href: '/risks?kind=threat&level=critical' },
   { field: 'high', href: '/risks?kind=threat&level=high' },
-  { label: 'Active risks', field: 'count', href: '/risks?kind=threat' },
+  { adjective: 'Active', field: 'count', href: '/risks?kind=threat' },
   { label: 'Not assessed', field: 'unassessed', href: '/risks?kind=threat&assessed=false' },
-] as const;
+];

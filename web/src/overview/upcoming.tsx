@@ -3,6 +3,7 @@ import { Button, DialogTrigger, Popover } from 'react-aria-components';
 import { Link } from 'wouter';
 import type { Project } from '../api/openapi.ts';
 import { Loaded } from '../components/loading.tsx';
+import { notToScale, scaleOf } from '../components/scale.ts';
 import { formatDay, formatNumber, pluralize, today } from '../format.ts';
 import { countDates, type DueDate, dateKinds, type Span, spansOf, useDueDates } from '../report/dates.ts';
 import { KindLink } from '../report/timeline.tsx';
@@ -53,28 +54,34 @@ const Dates = ({ projects }: Props) => (
 );
 
 function Weeks({ spans }: { spans: readonly Span[] }) {
-  const max = Math.max(1, ...spans.map(({ dates }) => dates.length));
+  const { max, isCut } = scaleOf(spans.map(({ dates }) => dates.length));
   return (
     <ol className="weeks">
       {spans.map((span) => (
-        <li key={span.title} title={describe(span)} className={span.isOverdue ? 'overdue' : undefined}>
-          <Week span={span} max={max} />
+        <li
+          key={span.title}
+          title={isCut(span.dates.length) ? `${describe(span)}. ${notToScale}` : describe(span)}
+          className={span.isOverdue ? 'overdue' : undefined}
+        >
+          <Week span={span} max={max} isCut={isCut(span.dates.length)} />
         </li>
       ))}
     </ol>
   );
 }
 
+type WeekProps = { span: Span; max: number; isCut: boolean };
+
 /** A bar that opens the links to its dates, which are in several lists. */
-const Week = ({ span, max }: { span: Span; max: number }) => (
+const Week = ({ span, max, isCut }: WeekProps) => (
   <DialogTrigger>
     <Button className="week" isDisabled={span.dates.length === 0}>
       <span className="visually-hidden">{describe(span)}</span>
       <span aria-hidden="true">{formatNumber(span.dates.length)}</span>
       <span
         aria-hidden="true"
-        className="week-bar"
-        style={{ height: `${(6 * span.dates.length) / max}rem` }}
+        className={isCut ? 'week-bar cut' : 'week-bar'}
+        style={{ height: `${Math.min(6, (6 * span.dates.length) / max)}rem` }}
       />
       <span aria-hidden="true" className="cut-off">
         {span.title.split(' – ')[0]}

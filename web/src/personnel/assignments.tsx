@@ -3,12 +3,12 @@ import { Link } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { Assignment, Person } from '../api/openapi.ts';
 import { useRows } from '../api/queries.ts';
-import { Status } from '../components/badges.tsx';
+import { DueDay, Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
 import { Toggle } from '../components/filters.tsx';
 import { Loading } from '../components/loading.tsx';
-import { formatDay, formatNumber, humanize, today } from '../format.ts';
+import { formatNumber, humanize, today } from '../format.ts';
 
 const types = ['risk', 'issue', 'task', 'project'] as const;
 
@@ -79,7 +79,11 @@ function AssignmentLine({ assignment }: { assignment: Assignment }) {
         <bdi>{title}</bdi>
       </Link>
       <span className="quiet">{humanize(role)}</span>
-      <span className={isOverdue ? 'overdue' : 'quiet'}>{due_on && formatDay(due_on)}</span>
+      {due_on && (
+        <span className="quiet">
+          <DueDay day={due_on} isOverdue={isOverdue} />
+        </span>
+      )}
       <Status status={status} />
     </li>
   );

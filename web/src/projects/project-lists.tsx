@@ -3,6 +3,7 @@ import type { ItemList } from '../api/items.ts';
 import type { Issue, Project } from '../api/openapi.ts';
 import type { Rows } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
+import type { RowAction } from '../bulk/row-menu.tsx';
 import { type ColumnChoice, useColumns } from '../columns/use-columns.tsx';
 import { TitleCell } from '../components/badges.tsx';
 import { DialogButton } from '../components/dialog.tsx';
@@ -10,17 +11,18 @@ import { type FilterState, type Filters, useFilters } from '../components/filter
 import type { Column } from '../components/table.tsx';
 import { formatDayOrText, humanize } from '../format.ts';
 import { AssigneeName } from '../issues/assign.tsx';
-import { issueColumns } from '../issues/columns.tsx';
+import { issueColumns, resolveAction } from '../issues/columns.tsx';
 import { IssueFilters } from '../issues/filters.tsx';
 import { issueFilterNames, useIssues } from '../issues/queries.ts';
 import { ItemsTable, type ListedItem } from '../layout/items-page.tsx';
-import { riskColumns } from '../risks/columns.tsx';
+import { rateAction, riskColumns } from '../risks/columns.tsx';
 import { RiskFilters } from '../risks/filters.tsx';
 import { canHaveMovement, riskFilterNames, useRisks } from '../risks/queries.ts';
 import { doneColumn, taskColumns } from '../tasks/columns.tsx';
 import { TaskFilters } from '../tasks/filters.tsx';
 import { taskFilterNames, useTasks } from '../tasks/queries.ts';
 import { NewTask } from '../tasks/task-form.tsx';
+import { useDoneAction } from '../tasks/tasks.tsx';
 
 type Props = { project: Project };
 
@@ -33,7 +35,12 @@ export function ProjectRisks({ project }: Props) {
   const hasMovement = choice.columns.some(({ name }) => name === 'movement');
   const rows = useRisks(filters, { hasMovement });
   return (
-    <ProjectList list="risks" noun="active risk" {...{ project, state, filters, rows, choice }}>
+    <ProjectList
+      list="risks"
+      noun="active risk"
+      action={rateAction}
+      {...{ project, state, filters, rows, choice }}
+    >
       <RiskFilters state={state} isInProject />
     </ProjectList>
   );
@@ -53,7 +60,12 @@ export function ProjectIssues({ project }: Props) {
   const filters = filtersIn(project, state);
   const rows = useIssues(filters);
   return (
-    <ProjectList list="issues" noun="open issue" {...{ project, state, filters, rows, choice }}>
+    <ProjectList
+      list="issues"
+      noun="open issue"
+      action={resolveAction}
+      {...{ project, state, filters, rows, choice }}
+    >
       <IssueFilters state={state} isInProject />
     </ProjectList>
   );
@@ -77,7 +89,12 @@ export function ProjectTasks({ project }: Props) {
     </DialogButton>
   );
   return (
-    <ProjectList list="tasks" noun="open task" {...{ project, state, filters, rows, choice }}>
+    <ProjectList
+      list="tasks"
+      noun="open task"
+      action={useDoneAction()}
+      {...{ project, state, filters, rows, choice }}
+    >
       <TaskFilters state={state} action={add} isInProject />
     </ProjectList>
   );
@@ -91,6 +108,7 @@ type ListProps<Row> = Props & {
   filters: Filters;
   rows: Rows<Row>;
   choice: ColumnChoice<Row>;
+  action: RowAction<Row>;
   /** The controls of the filters. */
   children: ReactNode;
 };

@@ -186,29 +186,33 @@ const HealthCard = ({ project: { key, health, counts, archived_at } }: { project
     <HealthReasons health={health} />
     <HealthRules />
     <ul className="numbers">
-      <Count href={`/risks?project=${key}&kind=threat`} count={counts.active_risks} name="Active risks" />
+      <Count href={`/risks?project=${key}&kind=threat`} count={counts.active_risks} name="Active risk" />
       <Count
         href={`/risks?project=${key}&kind=threat&assessed=false`}
         count={counts.unassessed_risks}
         name="Not assessed"
+        plural="Not assessed"
       />
       {counts.opportunities > 0 && (
         <Count
           href={`/risks?project=${key}&kind=opportunity`}
           count={counts.opportunities}
-          name="Opportunities"
+          name="Opportunity"
+          plural="Opportunities"
         />
       )}
-      <Count href={`/issues?project=${key}`} count={counts.open_issues} name="Open issues" />
-      <Count href={`/tasks?project=${key}&overdue=true`} count={counts.overdue_tasks} name="Overdue tasks" />
+      <Count href={`/issues?project=${key}`} count={counts.open_issues} name="Open issue" />
+      <Count href={`/tasks?project=${key}&overdue=true`} count={counts.overdue_tasks} name="Overdue task" />
     </ul>
   </Card>
 );
 
-const Count = ({ href, count, name }: { href: string; count: number; name: string }) => (
+type CountProps = { href: string; count: number; name: string; plural?: string };
+
+const Count = ({ href, count, name, plural = `${name}s` }: CountProps) => (
   <li>
     <Link href={href}>
-      <strong>{formatNumber(count)}</strong> {name}
+      <strong>{formatNumber(count)}</strong> {count === 1 ? name : plural}
     </Link>
   </li>
 );

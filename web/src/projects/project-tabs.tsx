@@ -3,15 +3,22 @@ import type { ReactNode } from 'react';
 import { useSearchParams } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { Project } from '../api/openapi.ts';
+import { useHasScope } from '../api/session.ts';
 import { Activity } from '../comments/activity.tsx';
+import { lazy } from '../components/lazy.tsx';
+import { Loading } from '../components/loading.tsx';
 import { Tabs } from '../components/tabs.tsx';
 import { ProjectIssues, ProjectRisks, ProjectTasks } from './project-lists.tsx';
+
+/** Its code loads when it is opened. */
+const ItemActivity = lazy(() => import('../overview/activity.tsx'), 'ItemActivity', <Loading />);
 
 type Props = { project: Project; overview: ReactNode };
 
 /** The parts of a project. The URL has the selected one, so that a link, a reload or Back opens it. */
 export function ProjectTabs({ project, overview }: Props) {
   const [search, setSearch] = useSearchParams();
+  const canReadEvents = useHasScope()('events.read');
   const tabs = {
     overview: { title: 'Overview', content: overview },
     risks: {
@@ -32,10 +39,13 @@ export function ProjectTabs({ project, overview }: Props) {
     activity: {
       title: 'Activity',
       content: (
-        <Activity
-          subject={{ id: project.id, path: `/v1/projects/${project.id}` }}
-          isReadOnly={project.archived_at !== null}
-        />
+        <div className="columns">
+          <Activity
+            subject={{ id: project.id, path: `/v1/projects/${project.id}` }}
+            isReadOnly={project.archived_at !== null}
+          />
+          {canReadEvents && <ItemActivity project={project} />}
+        </div>
       ),
     },
   };

@@ -1,5 +1,6 @@
 import type { RankedRisk } from '../api/openapi.ts';
-import { DueDay, Movement, Score, Status, TitleCell } from '../components/badges.tsx';
+import type { RowAction } from '../bulk/row-menu.tsx';
+import { DueDay, hasMoved, Movement, Score, Status, TitleCell } from '../components/badges.tsx';
 import {
   ownerColumn,
   projectColumn,
@@ -9,6 +10,12 @@ import {
 } from '../components/columns.tsx';
 import type { Column } from '../components/table.tsx';
 import { capitalize, comparisonDay, comparisonPeriod, formatNumber, humanize } from '../format.ts';
+import { Assess } from './assess.tsx';
+
+export const rateAction: RowAction<RankedRisk> = {
+  label: 'Rate…',
+  dialog: (risk, onClose) => <Assess risk={risk} onClose={onClose} />,
+};
 
 type Options = { isFiltered: boolean; hasMovement: boolean };
 
@@ -28,6 +35,7 @@ export const riskColumns = ({ isFiltered, hasMovement }: Options): readonly Colu
     header: `Change, ${comparisonPeriod()}`,
     width: 7.2,
     from: 'laptop',
+    onPhone: (risk) => hasMoved(risk, comparisonDay()) && <Movement risk={risk} since={comparisonDay()} />,
     isHidden: !hasMovement,
     cell: (risk) => <Movement risk={risk} since={comparisonDay()} />,
   },
@@ -57,6 +65,7 @@ export const riskColumns = ({ isFiltered, hasMovement }: Options): readonly Colu
     header: 'Due',
     width: 7.5,
     from: 'desktop',
+    onPhone: true,
     sorts: ['due_on', '-due_on'],
     edits: 'due_on',
     cell: ({ due_on, checks }) =>

@@ -9,7 +9,7 @@ import { Loaded } from '../components/loading.tsx';
 import { formatDayOrText, formatNumber } from '../format.ts';
 import { ItemsPage } from '../layout/items-page.tsx';
 import { ProjectsFirst } from '../projects/no-projects.tsx';
-import { riskColumns } from './columns.tsx';
+import { rateAction, riskColumns } from './columns.tsx';
 import { RiskFilters } from './filters.tsx';
 import { HeatMap } from './heat-map.tsx';
 import type { RiskKind } from './kinds.ts';
@@ -39,6 +39,7 @@ export function RisksPage() {
       sort={sort}
       rows={risks}
       choice={choice}
+      action={rateAction}
       exportPath="/v1/risks"
       createLabel="Create risk"
       createDialog={(project, onClose) => <NewRisk project={project} onClose={onClose} />}

@@ -2,7 +2,7 @@ import type { Explanation, Risk } from '../api/openapi.ts';
 import { useIsLimited } from '../api/session.ts';
 import { Score } from '../components/badges.tsx';
 import { DialogButton } from '../components/dialog.tsx';
-import { formatDay, formatNumber, formatTime, humanize } from '../format.ts';
+import { formatDay, formatNumber, formatTime, humanize, pluralize } from '../format.ts';
 import { useCanEditIn } from '../projects/queries.ts';
 import { Assess } from './assess.tsx';
 import { wordsOf } from './kinds.ts';
@@ -53,7 +53,7 @@ export function RankExplanation({ risk, explain }: { risk: Risk; explain: Explan
         </p>
       ) : (
         <p>
-          Rank <strong>{formatNumber(explain.rank)}</strong> of {formatNumber(explain.of)} active risks in{' '}
+          Rank <strong>{formatNumber(explain.rank)}</strong> of {pluralize(explain.of, 'active risk')} in{' '}
           {isLimited ? 'the projects you can see' : 'all projects'}. Risks with equal scores are ordered by
           impact, probability, earliest due date ({risk.due_on ? formatDay(risk.due_on) : 'no due date'}) and
           earliest date raised ({formatDay(risk.raised_on)}).

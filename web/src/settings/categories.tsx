@@ -131,7 +131,7 @@ const columnsOf = (all: readonly UsedCategory[], canEdit: boolean): readonly Col
     end: true,
     from: 'tablet',
     cell: ({ name, active_risks }) => (
-      <CountLink name={name} count={active_risks} label="active risks" filters="" />
+      <CountLink name={name} count={active_risks} label="active risk" filters="" />
     ),
   },
   {
@@ -141,7 +141,7 @@ const columnsOf = (all: readonly UsedCategory[], canEdit: boolean): readonly Col
     end: true,
     from: 'tablet',
     cell: ({ name, risks }) => (
-      <CountLink name={name} count={risks} label="risks" filters="&status=all&archived=any" />
+      <CountLink name={name} count={risks} label="risk" filters="&status=all&archived=any" />
     ),
   },
   ...(canEdit ? [actionsOf(all)] : []),
@@ -155,7 +155,7 @@ const CountLink = ({ name, count, label, filters }: CountProps) =>
   ) : (
     <Link
       href={`/risks?category=${encodeURIComponent(name)}${filters}`}
-      aria-label={`${formatNumber(count)} ${label}: ${capitalize(name)}`}
+      aria-label={`${pluralize(count, label)}: ${capitalize(name)}`}
     >
       {formatNumber(count)}
     </Link>

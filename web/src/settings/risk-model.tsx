@@ -10,7 +10,7 @@ import { Button } from '../components/button.tsx';
 import { Card } from '../components/card.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
-import { formatNumber, formatTime } from '../format.ts';
+import { formatTime, pluralize } from '../format.ts';
 import { useRiskModel } from '../risks/model.ts';
 import { draftOf, type ModelDraft } from './model-draft.ts';
 import { ModelEditor } from './model-editor.tsx';
@@ -39,9 +39,7 @@ function Settings({ model }: { model: RiskModel }) {
     run(async () => {
       const { model: next, changes } = await put(input, false);
       await refresh();
-      toast(
-        `Version ${next.version} of the risk model applies; ${formatNumber(changes.risks)} risks changed`,
-      );
+      toast(`Version ${next.version} of the risk model applies; ${pluralize(changes.risks, 'risk')} changed`);
     });
   const change = (next: ModelDraft) => {
     setDraft(next);

@@ -9,6 +9,7 @@ import { doneColumn, taskColumns } from './columns.tsx';
 import { TaskFilters } from './filters.tsx';
 import { taskFilterNames, useTasks } from './queries.ts';
 import { NewTask } from './task-form.tsx';
+import { useDoneAction } from './tasks.tsx';
 
 /** The tasks of all projects, earliest due date first; by default the open ones. */
 export function TasksPage() {
@@ -22,6 +23,7 @@ export function TasksPage() {
       sort={useSort('tasks', state, taskColumns)}
       rows={useTasks(state.filters)}
       choice={useColumns('tasks', canEdit ? [...taskColumns, doneColumn] : taskColumns)}
+      action={useDoneAction()}
       exportPath="/v1/tasks"
       createLabel="Add task"
       createDialog={(project, onClose) => <NewTask project={project} kind="work" onClose={onClose} />}

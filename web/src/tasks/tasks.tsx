@@ -6,6 +6,7 @@ import { usePatchItem } from '../api/items.ts';
 import type { Task } from '../api/openapi.ts';
 import { latestOf } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
+import type { RowAction } from '../bulk/row-menu.tsx';
 import { ActionButton } from '../components/action-button.tsx';
 import { PersonLabel, Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
@@ -70,14 +71,25 @@ export const isDone = ({ status }: Pick<Task, 'status'>) => status === 'done' ||
 
 export const isOverdue = (task: Task) => task.due_on !== null && task.due_on < today() && !isDone(task);
 
-/** A button that marks an open task as done: an icon in a row, with words on the page of the task. */
-export function CompleteTask({ task, isOnPage = false }: { task: Task; isOnPage?: boolean }) {
-  const hasScope = useHasScope();
+function useComplete() {
   const patch = usePatchItem('tasks');
-  const complete = async () => {
+  return async (task: Task) => {
     const next = await patch(task, { status: 'done' });
     toast(`Marked ${task.key} as done`, () => patch(next, { status: task.status }));
   };
+}
+
+export const useDoneAction = (): RowAction<Task> => ({
+  label: 'Mark as done',
+  isOffered: (task) => !isDone(task),
+  act: useComplete(),
+});
+
+/** A button that marks an open task as done: an icon in a row, with words on the page of the task. */
+export function CompleteTask({ task, isOnPage = false }: { task: Task; isOnPage?: boolean }) {
+  const hasScope = useHasScope();
+  const completeTask = useComplete();
+  const complete = () => completeTask(task);
   if (isDone(task) || !hasScope('projects.manage')) return null;
   if (isOnPage) {
     return (
@@ -101,7 +113,7 @@ function TaskLine({ task, edit }: { task: Task; edit?: () => void }) {
       {task.assignee_name && <PersonLabel name={task.assignee_name} />}
       {task.due_on && (
         <span className={isLate ? 'overdue' : 'quiet'}>
-          {isLate ? `Due ${formatDay(task.due_on)}` : formatDay(task.due_on)}
+          {isLate ? `Overdue, due ${formatDay(task.due_on)}` : formatDay(task.due_on)}
         </span>
       )}
       <Status status={task.status} />

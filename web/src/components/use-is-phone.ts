@@ -1,0 +1,14 @@
+import { useSyncExternalStore } from 'react';
+
+/** As in table.css. */
+const phone = matchMedia('(max-width: 52rem)');
+
+/** Whether the screen is too narrow for most columns. */
+export const useIsPhone = () =>
+  useSyncExternalStore(
+    (onChange) => {
+      phone.addEventListener('change', onChange);
+      return () => phone.removeEventListener('change', onChange);
+    },
+    () => phone.matches,
+  );
