@@ -26,7 +26,8 @@ const ranks = {
 export const rankOf = (table: ItemTable) => sql.ref<string>(`${table}.${ranks[table].column}`);
 
 /** Filters whose rows an index finds, so that no other row is read. */
-export const isNarrow = (filters: object) => [...people, ...items].some((name) => name in filters);
+export const isNarrow = (filters: object) =>
+  [...people, ...items, ...changes].some((name) => name in filters);
 
 /** Whether the rows belong to one item, or have one external id: their index does not contain whether they are open. */
 const isOfOneItem = (filters: object) => items.some((name) => name in filters);
@@ -40,6 +41,7 @@ export const ignoresStatusIndex = (filters: object) => isOfOneItem(filters) || r
 
 const people = ['owner_user_id', 'owner_group_id', 'assignee_user_id'];
 const items = ['risk_id', 'issue_id', 'external_id'];
+const changes = ['change'];
 
 /** How a list of items finds its rows. `isBroad` if most items match. */
 export const findItems = (

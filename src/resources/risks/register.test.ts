@@ -54,6 +54,29 @@ onBothEngines('the register', (start) => {
     assert.equal((await service.get('/v1/risks?include=movement', key)).status, 400);
     assert.equal((await service.get('/v1/risks?since=2026-11-04', key)).status, 400);
 
+    const changed = (query: string) => titles(`?since=2026-11-04&status=all&${query}`);
+    assert.deepEqual(await changed('change=up'), ['rising']);
+    assert.deepEqual(await changed('change=down'), ['falling']);
+    assert.deepEqual(await changed('change=new'), ['new']);
+    assert.deepEqual(await changed('change=down,new'), ['falling', 'new']);
+    assert.deepEqual(await changed('change=up,down&as_of=2026-11-04'), []);
+    assert.deepEqual(await changed('change=up,down&as_of=2026-11-05'), ['rising', 'falling']);
+    assert.deepEqual(await titles('?since=2026-11-05&change=up,down'), []);
+    assert.deepEqual(await changed('sort=-change'), ['rising', 'falling', 'new']);
+    assert.deepEqual(await changed('sort=change'), ['falling', 'rising', 'new']);
+    const { data: summary } = await get('/v1/risks/summary?since=2026-11-04&change=up,down');
+    assert.equal(summary.total, 1);
+    const first = await get('/v1/risks?since=2026-11-04&sort=change&limit=1&count=true');
+    const { data: rest } = await get(
+      `/v1/risks?since=2026-11-04&sort=change&limit=1&cursor=${first.page.next_cursor}`,
+    );
+    assert.deepEqual(
+      [first.page.total, pluck(first.data, 'title'), pluck(rest, 'title')],
+      [2, ['rising'], ['new']],
+    );
+    for (const query of ['change=up', 'sort=change'])
+      assert.equal((await service.get(`/v1/risks?${query}`, key)).status, 400, query);
+
     const { data } = await get('/v1/risks/trend?from=2026-11-04&to=2026-11-11&interval=day');
     assert.deepEqual(
       data.map(({ day, count, sum }: { day: string; count: number; sum: number }) => [

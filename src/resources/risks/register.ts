@@ -43,6 +43,7 @@ import {
 import { joinOwner } from '../project-items/people.ts';
 import { type AcrossProjects, isArchived, projectConditions } from '../projects/queries.ts';
 import { maxScore } from '../risk-model/schema.ts';
+import { type ChangeFilter, changeOrders, hasChanged } from './rules/changes.ts';
 import { checkConditions, checksOfRisk } from './rules/checks.ts';
 import { isUnassessed, scoresBetween } from './rules/ranking.ts';
 import {
@@ -54,10 +55,16 @@ import {
   riskStatuses,
 } from './schema.ts';
 
-export type RiskFilters = AcrossProjects & Filters<typeof projectRiskFilters>;
+export type RiskFilters = AcrossProjects & Filters<typeof projectRiskFilters> & { change?: ChangeFilter };
 
 /** A filtered register: the current one, or the register as of the end of a past day. */
-export type Register = { filters: RiskFilters; moment: Moment; as_of?: string | undefined };
+export type Register = {
+  filters: RiskFilters;
+  moment: Moment;
+  as_of?: string | undefined;
+  /** The day that the orders by change compare with. */
+  since?: string | undefined;
+};
 
 const rank = rankOf('risks');
 
@@ -83,7 +90,12 @@ export const riskOrders: Record<string, Order> = {
   ...byText('category', rank, foldedCategory, () => ({ joins: joinCategories })),
   ...byText('review_on', rank, sql.ref('risks.review_on')),
   ...byKey('raised_on', rank, sql.ref('risks.raised_on')),
+  ...changeOrders('', rank),
 };
+
+/** The orders by change depend on the day that they compare with. */
+const ordersOf = ({ since, moment }: Register) =>
+  since === undefined ? riskOrders : { ...riskOrders, ...changeOrders(endOf(since, moment), rank) };
 
 /** How a list gets the movement of its risks since a day: by joins, or for the rows of a page together. */
 export type Movement = Pick<List, 'joins' | 'extend'> & {
@@ -95,7 +107,16 @@ export type Movement = Pick<List, 'joins' | 'extend'> & {
 export function riskList(register: Register, sort: string, movement?: Movement): List {
   const { filters, moment, as_of } = register;
   const { joins, extend } = movement ?? {};
-  const key = ['risks', filters, dayKey(moment), as_of, sort, movement?.since, Boolean(joins)];
+  const key = [
+    'risks',
+    filters,
+    dayKey(moment),
+    as_of,
+    sort,
+    register.since,
+    movement?.since,
+    Boolean(joins),
+  ];
   return memoizedList(key, () => {
     const active = sql.ref('risks.active');
     const matches = riskConditions(
@@ -104,7 +125,7 @@ export function riskList(register: Register, sort: string, movement?: Movement):
     );
     const from: List['from'] = (db) => riskRows(db, endOfRegister(register));
     const end = endOfRegister(register);
-    const order = itemOrder('risks', riskOrders, sort, filters);
+    const order = itemOrder('risks', ordersOf(register), sort, filters);
     const found: Pick<List, 'id' | 'scan' | 'order' | 'walksOrder'> =
       end === undefined
         ? { ...findItems('risks', filters, isActiveOrAll(filters)), order }
@@ -116,7 +137,7 @@ export function riskList(register: Register, sort: string, movement?: Movement):
     return {
       schema: movement ? RankedRisk : UnmovedRisk,
       json: riskJson(momentOfRegister(register), movement?.fields, endOfRegister(register)),
-      reads: as_of || movement ? riskTables : currentRiskTables,
+      reads: as_of || movement || register.since ? riskTables : currentRiskTables,
       ranked: sort === 'rank',
       isIndexed: isIndexed(register, sort) && !movement,
       from,
@@ -298,8 +319,12 @@ export function riskConditions(register: Register, active: Expression<unknown> =
     external_id: equals('risks.external_id'),
     q: itemHasText('risks', filters.search),
     search: always,
+    change: (change) => hasChanged(change, sql`${laterRisks(endOfRegister(register))}`),
   });
 }
+
+const laterRisks = (end: string | undefined) =>
+  end ? sql`${risksBefore(end)} as later` : sql`risks as later`;
 
 /**
  * Whether the project was archived at a time: the last recorded change before it, or the first one after it, or else the

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { daysLater } from '../../core/clock.ts';
+import { daysLater, endOf } from '../../core/clock.ts';
 import { invalidParameter } from '../../core/errors.ts';
 import { Day, optional, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
@@ -38,6 +38,7 @@ import {
 import { EvaluateInput, Evaluation, ExplainedRisk, evaluateRisk, explainRisk } from './rules/model.ts';
 import { hasScoreFilters, rejectImpossibleScores } from './rules/scoring.ts';
 import {
+  comparisonFilters,
   historicalFilters,
   MaterializeInput,
   projectRiskFilters,
@@ -95,15 +96,13 @@ export function riskRoutes(app: App): void {
         operationId: 'summarizeRisks',
         summary: 'Count risks by level, status, category, project, owner and check',
         tags: ['risks'],
-        querystring: Strict(
-          optional({ ...riskFilters, as_of: historicalFilters.as_of, ...summaryParameters }),
-        ),
+        querystring: Strict(optional({ ...riskFilters, ...comparisonFilters, ...summaryParameters })),
         response: { 200: SummaryOf(RiskSummary) },
       },
     },
     async (request, reply) => {
       const { top = 20, ...shown } = request.query;
-      const { register } = await parseRegister(request, shown);
+      const register = await parseRegister(request, shown);
       const usesCounts = isKept(register) || (canSubtract(register) && counts.has(request.moment));
       const open = usesCounts ? () => counts.open(request.database) : undefined;
       return sendSummary(request, reply, { reads: riskTables, filters: shown, open }, (snapshot) =>
@@ -120,12 +119,12 @@ export function riskRoutes(app: App): void {
         operationId: 'getRiskHeatmap',
         summary: 'Count risks in each cell of probability and impact',
         tags: ['risks'],
-        querystring: Strict(optional({ ...riskFilters, as_of: historicalFilters.as_of })),
+        querystring: Strict(optional({ ...riskFilters, ...comparisonFilters })),
         response: { 200: SummaryOf(RiskHeatmap) },
       },
     },
     async (request, reply) => {
-      const { register } = await parseRegister(request, request.query);
+      const register = await parseRegister(request, request.query);
       return sendSummary(request, reply, { reads: riskTables }, ({ db }) => getRiskHeatmap(db, register));
     },
   );
@@ -259,22 +258,26 @@ async function listRegister(
   request: FastifyRequest,
   { filters, sort = 'rank', paging }: ParsedQuery<RegisterQuery>,
 ) {
-  const { register, since } = await parseRegister(request, filters);
-  if (since === undefined) return riskList(register, sort);
+  const { include, since } = filters;
+  const register = await parseRegister(request, filters, sort);
+  if (include === undefined || since === undefined) return riskList(register, sort);
   return riskList(register, sort, movementSince(register, since, paging.limit !== undefined));
 }
 
-type RegisterQuery = RiskFilters & Filters<typeof historicalFilters>;
+type RegisterQuery = Omit<RiskFilters, 'change'> & Filters<typeof historicalFilters>;
 
-/** Parses the query into a register and, if requested, the start day of the movement. */
-async function parseRegister(
-  request: FastifyRequest,
-  query: RegisterQuery,
-): Promise<{ register: Register; since?: string }> {
+const changeSorts = ['change', '-change'];
+
+/** Parses the query into a register. `since` is the day that its changes and the movement are compared with. */
+async function parseRegister(request: FastifyRequest, query: RegisterQuery, sort = ''): Promise<Register> {
   const { moment } = request;
-  const { include, since, as_of, ...filters } = query;
-  if ((include === undefined) !== (since === undefined)) {
-    throw invalidParameter('since', 'Use `include=movement` and `since=DAY` together.');
+  const { include, change, since, as_of, ...filters } = query;
+  const isCompared = include !== undefined || change !== undefined || changeSorts.includes(sort);
+  if (isCompared !== (since !== undefined)) {
+    throw invalidParameter(
+      'since',
+      'Use `since=DAY` together with `include=movement`, `change` or `sort=change`.',
+    );
   }
   if (since !== undefined && since > (as_of ?? moment.today)) {
     throw invalidParameter(
@@ -284,20 +287,22 @@ async function parseRegister(
   }
   if (as_of ?? since) rejectBefore(await firstDayOfHistory(request), { as_of, since });
   await rejectImpossible(request, filters, as_of);
+  const resolved = await resolveFilters(request, filters, includesProject(as_of, moment));
   return {
-    register: {
-      filters: await resolveFilters(request, filters, includesProject(as_of, moment)),
-      moment,
-      as_of,
+    filters: {
+      ...resolved,
+      ...(change && since !== undefined && { change: { any: change, before: endOf(since, moment) } }),
     },
-    ...(since !== undefined && { since }),
+    moment,
+    as_of,
+    since,
   };
 }
 
 /** A register of the past may have been rated by any model. */
 async function rejectImpossible(
   { database: { db } }: FastifyRequest,
-  filters: RiskFilters,
+  filters: Omit<RiskFilters, 'change'>,
   since: string | undefined,
 ): Promise<void> {
   if (!hasScoreFilters(filters)) return;

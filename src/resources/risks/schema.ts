@@ -266,11 +266,25 @@ export const projectRiskFilters = {
 /** Filters for the register across projects. */
 export const riskFilters = { ...acrossProjects, ...projectRiskFilters, status: statusFilter('active') };
 
-/** Parameters that show past registers and movement since a past day. */
-export const historicalFilters = {
+/** What can have happened to a risk since a day. */
+export const changes = ['up', 'down', 'new'] as const;
+
+/** Parameters that show past registers, and only the risks that have changed since a past day. */
+export const comparisonFilters = {
   as_of: Day({ description: 'Returns the register as of the end of this day.' }),
+  change: ManyOf(OneOf(changes), {
+    description:
+      'With `since`: risks whose score is higher (`up`) or lower (`down`) than at the end of that day, or that were ' +
+      'created after it (`new`).',
+    examples: [['up', 'new']],
+  }),
+  since: Day({ description: 'With `change`, `sort=change` or `include=movement`: the day to compare with.' }),
+};
+
+/** The same, and movement in the ranking. */
+export const historicalFilters = {
+  ...comparisonFilters,
   include: OneOf(['movement'], { description: 'With `since`: adds how each risk has moved in the ranking.' }),
-  since: Day({ description: 'With `include=movement`: the day to compare with.' }),
 };
 
 export const RiskRef = ItemRef('risk', 'R7');

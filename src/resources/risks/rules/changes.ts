@@ -1,0 +1,38 @@
+import { type Expression, type RawBuilder, sql } from 'kysely';
+import { inJsonArray, jsonArrayOf } from '../../../database/sql/functions.ts';
+import type { Order, RowsQuery } from '../../../lists/list.ts';
+import { byText } from '../../../lists/orders.ts';
+import type { changes } from '../schema.ts';
+
+/** The filter `change`: any of these changes since the end of a day, which is before this instant. */
+export type ChangeFilter = { any: readonly (typeof changes)[number][]; before: string };
+
+/** Selects the scores that were replaced since, one for each risk that existed. An index finds them. */
+const replacedScores = (before: string) => sql`(
+  select past.id, past.score from past_risks as past where past.valid_until >= ${before} and past.updated_at < ${before})`;
+
+/** Whether a risk has changed like this. `rows` are the versions of risks that are compared, under the name `later`. */
+export function hasChanged({ any, before }: ChangeFilter, rows: Expression<unknown>): RawBuilder<boolean> {
+  const conditions = any.map((change) => {
+    if (change === 'new') return sql<boolean>`risks.created_at >= ${before}`;
+    const differs = change === 'up' ? sql`later.score > earlier.score` : sql`later.score < earlier.score`;
+    // As an array, so that the planner expects few ids and looks these risks up, instead of reading all.
+    return sql<boolean>`${inJsonArray(
+      sql.ref('risks.id'),
+      sql<string>`(select ${jsonArrayOf(sql.ref('earlier.id'), sql.ref('earlier.id'))}
+        from ${replacedScores(before)} as earlier join ${rows} on later.id = earlier.id where ${differs})`,
+    )}`;
+  });
+  return sql`(${sql.join(conditions, sql` or `)})`;
+}
+
+/** The orders by the change of the score since the end of a day. Risks whose score is the same come last in both. */
+export function changeOrders(before: string, tie: RawBuilder<string>): Record<'change' | '-change', Order> {
+  const joins = (rows: RowsQuery) =>
+    rows.leftJoin(replacedScores(before).as('earlier') as never, (join) =>
+      join.on(sql<boolean>`earlier.id = risks.id and earlier.score <> risks.score`),
+    );
+  // From 100 to 198, so that the order of the texts is that of the numbers.
+  const difference = sql<string | null>`cast(149 + risks.score - earlier.score as text)`;
+  return byText('change', tie, difference, () => ({ joins }));
+}
