@@ -57,6 +57,7 @@ import { meRoutes } from './resources/me/routes.ts';
 import { organizationRoutes } from './resources/organization/routes.ts';
 import { personnelRoutes } from './resources/personnel/routes.ts';
 import { projectRoutes } from './resources/projects/routes.ts';
+import { reportRoutes } from './resources/reports/routes.ts';
 import { riskModelRoutes } from './resources/risk-model/routes.ts';
 import { riskRoutes } from './resources/risks/routes.ts';
 import { oidcRoutes } from './resources/session/oidc/routes.ts';
@@ -125,6 +126,7 @@ const resources = [
   projectRoutes,
   commentRoutes,
   viewRoutes,
+  reportRoutes,
   categoryRoutes,
   organizationRoutes,
   mappingRoutes,

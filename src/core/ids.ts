@@ -15,6 +15,7 @@ export const prefixes = {
   delivery: 'dlv',
   comment: 'cmt',
   view: 'viw',
+  report: 'rpt',
   mapping: 'map',
   access: 'acc',
   session: 'ses',

@@ -8,6 +8,7 @@ import { mappingResource } from './mappings/schema.ts';
 import { organizationResource } from './organization/schema.ts';
 import { personResource } from './personnel/schema.ts';
 import { projectResource } from './projects/schema.ts';
+import { reportResource } from './reports/schema.ts';
 import { riskModelResource } from './risk-model/schema.ts';
 import { riskResource } from './risks/schema.ts';
 import { sessionResource } from './sessions/schema.ts';
@@ -25,6 +26,7 @@ export const resources = [
   taskResource,
   commentResource,
   viewResource,
+  reportResource,
   categoryResource,
   organizationResource,
   mappingResource,

@@ -63,7 +63,8 @@ export type ResourceKind<
   /** The path parameters of the collection. */
   collectionParams?: TProperties;
   input: Input;
-  patch: Patch;
+  /** Absent, like `update`, if the resource never changes. */
+  patch?: Patch;
   summaries: { create: string; import?: string; update?: string; delete: string };
   /** The resource with the secret that only the response to its creation shows. */
   withSecret?: TObject;
@@ -83,14 +84,17 @@ export type ResourceKind<
   lock?(db: Transaction<Tables>, params: Static<Params>): Promise<void>;
   /** The path of a resource, if that is not the collection with the id. */
   pathOf?(resource: Static<Resource>): string;
+  /** Reads what a creation needs before its transaction, which other writes wait for. */
+  prepare?(request: FastifyRequest): Promise<unknown>;
   create(
     db: Transaction<Tables>,
     params: Static<Params>,
     input: Static<Input>,
     change: Change,
     request: FastifyRequest,
+    prepared: unknown,
   ): Promise<Versioned<Resource>>;
-  update(
+  update?(
     db: Transaction<Tables>,
     current: Versioned<Resource>,
     patch: Static<Patch>,
@@ -135,7 +139,7 @@ export function resourceRoutes<
   });
   const url = `${collection}/:${Object.keys(kind.params.properties).at(-1)}`;
   // Fastify cannot infer types from generic schemas, so the handlers cast.
-  const schemas: Record<'params' | 'input' | 'patch' | 'resource', TSchema> = kind;
+  const schemas: Record<'params' | 'input' | 'resource', TSchema> = kind;
   const paramsOf = ({ params }: { params: unknown }) => params as Static<Params>;
 
   if (kind.listing) {
@@ -165,18 +169,20 @@ export function resourceRoutes<
         response: { 201: (withSecret ?? schemas.resource) as TSchema },
       },
     },
-    async (request, reply) =>
-      sendIdempotent(
+    async (request, reply) => {
+      const prepared = await kind.prepare?.(request);
+      return sendIdempotent(
         request,
         reply,
         async (db) => {
           const input = request.body as Static<Input>;
-          const resource = await kind.create(db, paramsOf(request), input, request.change, request);
+          const resource = await kind.create(db, paramsOf(request), input, request.change, request, prepared);
           const path = kind.pathOf?.(resource) ?? `${collection}/${idOf(kind, resource)}`;
           return created(path, withSecret ? withoutSecret(resource as never) : resource);
         },
         kind.writeWorkload,
-      ),
+      );
+    },
   );
 
   if (kind.importable) {
@@ -231,30 +237,33 @@ export function resourceRoutes<
     });
   }
 
-  app.patch(
-    url,
-    {
-      config: configOf(updateErrors, kind.updateErrors),
-      schema: {
-        operationId: `update${capitalized(noun)}`,
-        summary: kind.summaries.update ?? `Update ${withArticle(noun)}`,
-        ...(descriptions.update && { description: descriptions.update }),
-        tags,
-        params: schemas.params,
-        body: schemas.patch,
-        response: { 200: schemas.resource },
+  const { patch, update } = kind;
+  if (patch && update) {
+    app.patch(
+      url,
+      {
+        config: configOf(updateErrors, kind.updateErrors),
+        schema: {
+          operationId: `update${capitalized(noun)}`,
+          summary: kind.summaries.update ?? `Update ${withArticle(noun)}`,
+          ...(descriptions.update && { description: descriptions.update }),
+          tags,
+          params: schemas.params,
+          body: patch as TSchema,
+          response: { 200: schemas.resource },
+        },
       },
-    },
-    async (request, reply) => {
-      const changed = await request.database.write(async (db) => {
-        await kind.lock?.(db, paramsOf(request));
-        const current = await kind.get(db, paramsOf(request), request.moment, request);
-        assertIfMatch(request, current);
-        return kind.update(db, current, request.body as Static<Patch>, request.change, request);
-      }, kind.writeWorkload);
-      return sendResource(request, reply, changed);
-    },
-  );
+      async (request, reply) => {
+        const changed = await request.database.write(async (db) => {
+          await kind.lock?.(db, paramsOf(request));
+          const current = await kind.get(db, paramsOf(request), request.moment, request);
+          assertIfMatch(request, current);
+          return update(db, current, request.body as Static<Patch>, request.change, request);
+        }, kind.writeWorkload);
+        return sendResource(request, reply, changed);
+      },
+    );
+  }
 
   app.delete(
     url,

@@ -10,6 +10,7 @@ import { up as riskModel } from './migrations/0004_risk_model.ts';
 import { up as organization } from './migrations/0005_organization.ts';
 import { up as imports } from './migrations/0006_imports.ts';
 import { up as handovers } from './migrations/0007_handovers.ts';
+import { up as reports } from './migrations/0008_reports.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -24,6 +25,7 @@ const migrations: Record<string, (db: Kysely<unknown>, kind: Engine['kind']) => 
   '0005_0.4.0_organization': organization,
   '0006_0.4.0_imports': imports,
   '0007_0.4.0_handovers': handovers,
+  '0008_0.4.0_reports': reports,
 };
 
 export const migrationNames = Object.keys(migrations);

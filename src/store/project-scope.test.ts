@@ -156,6 +156,7 @@ async function twoProjects(start: Start, t: TestContext) {
     await service.make(`${at}/comments`, key, { body: 'Comment' });
     await service.make('/v1/views', key, { list: 'risks', name, query: `project=${project}` });
     await service.make('/v1/mappings', key, { list: 'risks', name, query: 'preset=none' });
+    await service.make('/v1/reports', key, { title: name, since: '2026-01-01', project: [project] });
     await service.limitedKey([project], 'projects.read');
     const target = { url: 'https://example.com/', types: ['risk.*'], project_ids: [project] };
     const webhook = await service.make('/v1/webhooks', key, target);

@@ -233,6 +233,7 @@ async function createDataset(service: TestService, key: string) {
       })
     ).id;
   const mappings = [await mapping('risks'), await mapping('personnel')] as const;
+  const { id: report } = await make('/v1/reports', { title: 'projectmark', since: '2026-01-01' });
   const { id: storedKey } = await make('/v1/keys', { name: 'stored', scopes: ['keys.read'] });
   const member = (await make('/v1/personnel', { name: 'member', email: 'member@example.com' }))
     .user_id as string;
@@ -267,6 +268,7 @@ async function createDataset(service: TestService, key: string) {
     views,
     categories,
     mappings,
+    report: report as string,
     key: storedKey as string,
     webhook: webhook.id as string,
     delivery,
@@ -372,6 +374,8 @@ function requestsOf({ operationId, path, requestBody }: Operation, dataset: Data
     createView: ['risks', 'personnel'].map((list) => ({
       body: { list, name: 'new', query: 'sort=name' },
     })),
+    previewReport: [{ query: '?since=2026-01-01' }],
+    createReport: [{ body: { title: 'new', since: '2026-01-01' } }],
     createCategory: [{ body: { name: 'new' } }],
     updateCategory: [{ body: { name: 'new' } }],
     mergeCategory: [{ body: { into: dataset.categories[1] } }],
@@ -417,6 +421,7 @@ function withIds(path: string, dataset: Dataset, ids: Ids = {}): string {
     'deliveries/{delivery_id}': dataset.delivery,
     'handovers/{handover_id}': dataset.handover,
     'views/{id}': ids.view ?? dataset.views[0],
+    'reports/{id}': dataset.report,
     'categories/{id}': dataset.categories[0],
     'mappings/{id}': ids.mapping ?? dataset.mappings[0],
     'projects/{project_id}': ids.project_id ?? dataset.projectKey,
@@ -446,6 +451,7 @@ const areaOfTable: Partial<Record<TableName, Area>> = {
   issues: 'projects',
   tasks: 'projects',
   comments: 'projects',
+  reports: 'projects',
   categories: 'projects',
   settings: 'projects',
   keys: 'keys',
@@ -497,6 +503,7 @@ const tableOrder = [
   'comments',
   'views',
   'mappings',
+  'reports',
   'webhooks',
   'webhook_deliveries',
   'history',

@@ -252,12 +252,14 @@ async function makeWorld(start: Start, t: Parameters<Start>[0]) {
   });
   const { id: view } = await make('/v1/views', { list: 'risks', name: 'Seen', query: 'project=SEEN' });
   const { id: mapping } = await make('/v1/mappings', { list: 'risks', name: 'Seen', query: 'preset=none' });
+  const { id: report } = await make('/v1/reports', { title: 'Seen', since: '2026-01-01', project: ['SEEN'] });
   const { id: category } = await make('/v1/categories', { name: 'Listed' });
   return {
     ...shared,
     webhook,
     view,
     mapping,
+    report,
     category,
     empty,
     limited,
@@ -285,6 +287,8 @@ async function makeHidden(dataset: Dataset, fields: { lead_user_id?: string; own
     name: `canary ${Math.random()}`,
     query: 'project=CANARY',
   });
+  for (const project of [undefined, ['CANARY'], ['SEEN', 'CANARY']])
+    await service.make('/v1/reports', whole, { title: 'canary', since: '2026-01-01', project });
   const limits = [null, ['CANARY'], ['SEEN', 'CANARY']];
   const keys: string[] = [];
   const webhooks: string[] = [];
@@ -439,6 +443,7 @@ function withOwnIds(path: string, dataset: Dataset): string {
     'webhooks/{id}': dataset.webhook,
     'views/{id}': dataset.view,
     'mappings/{id}': dataset.mapping,
+    'reports/{id}': dataset.report,
     'categories/{id}': dataset.category,
     'personnel/{user_id}': dataset.person,
     'members/{user_id}': dataset.person,

@@ -35,8 +35,9 @@ type ItemKind<
   F extends TProperties,
 > = Pick<
   ResourceKind<ItemParams, Resource, Input, Patch>,
-  'resource' | 'input' | 'patch' | 'updateErrors' | 'single'
+  'resource' | 'input' | 'updateErrors' | 'single'
 > & {
+  patch: Patch;
   ref: TString;
   summaries: { create: string; delete: string };
   /** How to import them, by the rules in force. */
