@@ -186,6 +186,7 @@ test('the console is the same page at all of its paths, with a strict content se
     '/personnel/usr_1',
     '/groups',
     '/report',
+    '/reports/rpt_1',
     '/keys',
     '/sign-in?problem=expired',
     '/invitation',

@@ -32,6 +32,7 @@ const consolePaths = [
     `${path}/:id`,
   ]),
   '/report',
+  '/reports/:id',
   '/keys',
   '/sign-in',
   '/invitation',

@@ -31,6 +31,7 @@ const Task = lazyPage(() => import('./tasks/task-page.tsx'), 'TaskPage');
 const Projects = lazyPage(() => import('./projects/page.tsx'), 'ProjectsPage');
 const Project = lazyPage(() => import('./projects/project-page.tsx'), 'ProjectPage');
 const Report = lazyPage(() => import('./report/page.tsx'), 'ReportPage');
+const SavedReport = lazyPage(() => import('./report/saved/page.tsx'), 'SavedReportPage');
 const Personnel = lazyPage(() => import('./personnel/page.tsx'), 'PersonnelPage');
 const Person = lazyPage(() => import('./personnel/person-page.tsx'), 'PersonPage');
 const Groups = lazyPage(() => import('./groups/page.tsx'), 'GroupsPage');
@@ -84,6 +85,7 @@ const pages: PageRoute[] = [
   ['/projects', 'projects.read', Projects],
   ['/projects/:key', 'projects.read', Project],
   ['/report', 'projects.read', Report],
+  ['/reports/:id', 'projects.read', SavedReport],
   ['/personnel', 'personnel.read', Personnel],
   ['/personnel/:id', 'personnel.read', Person],
   ['/groups', 'personnel.read', Groups],

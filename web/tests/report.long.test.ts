@@ -321,3 +321,65 @@ test('a part that fails can be retried and leaves the others in place', async (t
   await page.getByRole('heading', { name: /needs? an owner$/ }).waitFor();
   await waitUntilLoaded(page);
 });
+
+test('a saved report keeps its numbers and comments, fits on one page and is compared with the one before', async (t) => {
+  await console.post('/v1/projects', { name: 'Snapshots', key: 'SNAP' });
+  const risks = '/v1/projects/SNAP/risks';
+  const first: Risk = await console.post(risks, { title: 'Was there', probability: 2, impact: 2 });
+  const moved: Risk = await console.post(risks, { title: 'Moves', probability: 1, impact: 1 });
+  const since = daysAgo(30);
+  await console.post('/v1/reports', { title: 'The first', since, project: ['SNAP'] });
+  await console.patch(`${risks}/${moved.id}`, { probability: 5, impact: 5, response_plan: 'Call for help.' });
+  await console.patch(`${risks}/${first.id}`, { status: 'closed', closure_reason: 'Over' });
+  await console.post(risks, { title: 'Is new', probability: 3, impact: 3 });
+  await console.post('/v1/projects/SNAP/tasks', { title: 'Call them', risk_id: moved.id });
+
+  const page = await console.open(t, `/report?project=SNAP&since=${since}`);
+  await page.getByRole('button', { name: 'Save report…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Save report' });
+  await dialog.getByRole('textbox', { name: 'Title' }).fill('The second');
+  await dialog.getByRole('textbox', { name: 'Audience' }).fill('Board');
+  await dialog.getByRole('textbox', { name: /SNAP-R\d+ Moves/ }).fill('Watched **daily**.');
+  await dialog.getByRole('textbox', { name: 'Snapshots' }).fill('On its way.');
+  await dialog.getByRole('checkbox', { name: 'Overdue issues' }).uncheck();
+  await dialog.getByRole('button', { name: 'Save report' }).click();
+  await page.waitForURL(/\/reports\/rpt_/);
+  await page.getByRole('heading', { level: 1, name: 'The second' }).waitFor();
+  await waitUntilLoaded(page);
+  const row = page.getByRole('row', { name: /Moves/ });
+  for (const text of ['Call for help.', 'Call them', 'Watched daily.', 'Snapshots'])
+    await row.getByText(text).waitFor();
+  assert.equal(await row.getByRole('cell').first().textContent(), '1');
+  assert.equal(await page.getByRole('heading', { name: 'Overdue issues' }).count(), 0);
+  await page.getByText('On its way.').first().waitFor();
+  const compared = page.locator('[aria-labelledby=since-report] section');
+  assert.deepEqual(await compared.locator('li a').allTextContents(), [
+    'Is new',
+    'Was there',
+    'Moves',
+    'Snapshots',
+  ]);
+
+  await console.patch(`${risks}/${moved.id}`, { title: 'Renamed' });
+  await page.reload();
+  await page.getByRole('row', { name: /Moves/ }).waitFor();
+  const print = async () => (await page.pdf({ preferCSSPageSize: true })).toString('latin1');
+  const pagesOf = (pdf: string) => pdf.match(/\/Type \/Page\b(?!s)/g)?.length ?? 0;
+  assert.ok(pagesOf(await print()) <= 5, `${pagesOf(await print())} pages`);
+
+  // All projects of the demo, on one page.
+  const { id } = await console.post('/v1/reports', { title: 'Short', since, length: 'one_page' });
+  await page.goto(`${console.app.baseUrl}/reports/${id}`);
+  await page.getByRole('heading', { level: 1, name: 'Short' }).waitFor();
+  await waitUntilLoaded(page);
+  assert.equal(pagesOf(await print()), 1);
+  const { id: five } = await console.post('/v1/reports', { title: 'Longer', since });
+  await page.goto(`${console.app.baseUrl}/reports/${five}`);
+  await page.getByRole('heading', { level: 1, name: 'Longer' }).waitFor();
+  await waitUntilLoaded(page);
+  assert.ok(pagesOf(await print()) <= 5, `${pagesOf(await print())} pages`);
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.waitForURL(/\/report$/);
+  assert.equal((await console.get('/v1/reports')).data.length, 3);
+});

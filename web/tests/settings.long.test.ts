@@ -35,7 +35,7 @@ test('the settings of the organization show in the console', async (t) => {
   await page.locator('.headline').getByText('14 days ago').waitFor();
   await page.getByText(/in 14 days · last 13 weeks/).waitFor();
   await visit(page, '/report');
-  await page.getByRole('heading', { level: 1, name: 'Meridian Works: Report' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Meridian Works: Steering report' }).waitFor();
 
   // Weeks begin on Sunday, except the one that began before today.
   const rows = page.getByRole('region', { name: 'Due in the next 90 days' }).locator('tbody tr');

@@ -16,6 +16,7 @@ export const subjectScopes: Readonly<Record<Subject, Scope>> = {
   issue: 'projects.read',
   task: 'projects.read',
   comment: 'projects.read',
+  report: 'projects.read',
   category: 'projects.read',
   organization: 'projects.read',
   person: 'personnel.read',

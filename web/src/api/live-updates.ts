@@ -22,6 +22,7 @@ const openCheckMs = 500;
  * sign-ins.
  */
 const dependencies: Readonly<Record<string, readonly Subject[]>> = {
+  reports: ['report'],
   risks: ['risk', 'risk_model', 'project', 'person', 'group'],
   issues: ['issue', 'project', 'person', 'group'],
   tasks: ['task', 'project', 'person', 'group'],

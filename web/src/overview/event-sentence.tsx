@@ -166,6 +166,8 @@ function Subject({ event: { type, subject, data }, projects }: Props): ReactNode
       return linkTo('/settings/categories', name);
     case 'organization':
       return linkTo('/settings/organization', 'the organization');
+    case 'report':
+      return linkTo(`/reports/${subject.id}`, <bdi>{String(data.title)}</bdi>);
     case 'risk_model':
       return null;
     case 'webhook':

@@ -1,14 +1,16 @@
 import { useIsFetching } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Project, RiskSummary } from '../api/openapi.ts';
-import { useIsLimited, useMe } from '../api/session.ts';
+import { useHasScope, useIsLimited, useMe } from '../api/session.ts';
 import { AsOfInput, AsOfNotice } from '../components/as-of.tsx';
 import { healthPhrase } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { Card } from '../components/card.tsx';
 import { DayInput } from '../components/day-input.tsx';
+import { DialogButton, DialogLoading } from '../components/dialog.tsx';
 import { Empty } from '../components/empty.tsx';
 import { NoMatches, useFilters } from '../components/filters.tsx';
+import { lazy } from '../components/lazy.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { formatDay, formatNumber, pluralize, today } from '../format.ts';
 import { Title } from '../layout/title.tsx';
@@ -20,10 +22,21 @@ import { Changes } from './changes.tsx';
 import { Comparison, countIn, TopRisksOfBoth } from './comparison.tsx';
 import { Decisions } from './decisions.tsx';
 import { ProjectSections, ProjectTable } from './projects.tsx';
-import { dayName, listHref, type Period, useComparison, useIssueCounts, validDays } from './queries.ts';
+import {
+  dayName,
+  listHref,
+  type Period,
+  useComparison,
+  useIssueCounts,
+  useTopRisks,
+  validDays,
+} from './queries.ts';
+import { useReports } from './saved/queries.ts';
 import { OverdueIssues, TopOpportunities, TopRisks } from './tables.tsx';
 import { Timeline } from './timeline.tsx';
 import './report.css';
+
+const SaveReport = lazy(() => import('./saved/save.tsx'), 'SaveReport', DialogLoading);
 
 /** The state of the portfolio on paper, for a steering committee. */
 export function ReportPage() {
@@ -31,13 +44,29 @@ export function ReportPage() {
   const projects = useProjects();
   const { name } = useMe().organization;
   const isLoading = useIsFetching() > 0;
+  const canSave = useHasScope()('projects.manage');
   const period = { project: filters.project?.split(','), ...validDays(filters.since, filters.as_of) };
+  const topRisks = useTopRisks(period, 10);
   return (
     <div className="report">
       <Title
-        title={name === null ? 'Report' : `${name}: Report`}
+        title={name === null ? 'Steering report' : `${name}: Steering report`}
         summary={<Subject period={period} projects={projects.data ?? []} />}
       >
+        {canSave && !period.asOf && (
+          <DialogButton
+            dialog={(onClose) => (
+              <SaveReport
+                period={period}
+                projects={chosenOf(projects.data ?? [], period)}
+                risks={topRisks.data?.data ?? []}
+                onClose={onClose}
+              />
+            )}
+          >
+            Save report…
+          </DialogButton>
+        )}
         <Button icon="print" isPending={isLoading} onPress={() => print()}>
           Print or save as PDF
         </Button>
@@ -52,6 +81,7 @@ export function ReportPage() {
         />
         <AsOfInput value={period.asOf} onChange={(as_of) => set({ as_of })} />
       </search>
+      <SavedReports />
       {period.asOf && (
         <AsOfNotice day={period.asOf} onToday={() => set({ as_of: null })}>
           Only the risk register is known for earlier days, so issues, tasks, decisions and project health are
@@ -60,7 +90,7 @@ export function ReportPage() {
       )}
       <Loaded query={projects}>
         {(all) => {
-          const chosen = all.filter(({ key }) => !period.project || period.project.includes(key));
+          const chosen = chosenOf(all, period);
           if (all.length === 0) return <NoProjects />;
           if (chosen.length === 0)
             return <NoMatches title="No projects match these filters" clear={() => set({ project: null })} />;
@@ -70,6 +100,9 @@ export function ReportPage() {
     </div>
   );
 }
+
+const chosenOf = (projects: readonly Project[], { project }: Period) =>
+  projects.filter(({ key }) => !project || project.includes(key));
 
 /** The date and the filters, which a printout can't show otherwise. */
 function Subject({ period, projects }: { period: Period; projects: readonly Project[] }) {
@@ -188,5 +221,28 @@ function Headline({ projects, period }: Props) {
       <HealthOf projects={projects} />; <CriticalRisks comparison={comparison} since={period.since} />;{' '}
       {formatNumber(issues.overdue)} of {pluralize(issues.total, 'open issue')} overdue.
     </p>
+  );
+}
+
+/** Links to the reports that were saved. */
+function SavedReports() {
+  const { data: reports = [] } = useReports();
+  if (reports.length === 0) return null;
+  return (
+    <details className="saved-reports no-print">
+      <summary>{pluralize(reports.length, 'saved report')}</summary>
+      <ul>
+        {reports.map(({ id, title, day, author_name }) => (
+          <li key={id}>
+            <Link href={`/reports/${id}`}>
+              <bdi>{title}</bdi>
+            </Link>{' '}
+            <span className="quiet">
+              {formatDay(day)} · <bdi>{author_name}</bdi>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }

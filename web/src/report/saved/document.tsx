@@ -1,0 +1,337 @@
+import type { ReactNode } from 'react';
+import type { FullReport, ReportIssue, ReportProject, ReportRisk, ReportTopRisk } from '../../api/openapi.ts';
+import { DueDay, Health, Movement, Score, Severity } from '../../components/badges.tsx';
+import { Card } from '../../components/card.tsx';
+import { HealthReasons } from '../../components/health-reasons.tsx';
+import { MarkdownLine, MarkdownText } from '../../components/markdown-text.tsx';
+import { formatChange, formatDay, formatNumber, pluralize } from '../../format.ts';
+import { levelLabel, useRiskModel } from '../../risks/model.ts';
+import { ItemGroup, ItemName, type ReportColumn, ReportTable } from '../tables.tsx';
+import { decisionNames } from './names.ts';
+import { sectionNames } from './queries.ts';
+
+type Section = FullReport['sections'][number];
+
+/** What fits on one page, and on five. */
+const fitting: Record<FullReport['length'], readonly Section[]> = {
+  one_page: ['top_risks', 'projects'],
+  five_pages: ['top_risks', 'decisions', 'register', 'changes', 'projects'],
+  full: Object.keys(sectionNames) as Section[],
+};
+
+/** A saved report. `comparison` follows the top risks. */
+export function ReportDocument({ report, comparison }: { report: FullReport; comparison: ReactNode }) {
+  const { length, sections, content } = report;
+  const isShown = (section: Section) => sections.includes(section) && fitting[length].includes(section);
+  const isOnePage = length === 'one_page';
+  const { changes } = content;
+  return (
+    <div className={`stack ${length}`}>
+      <Headline report={report} />
+      {report.commentary && <MarkdownText text={report.commentary} />}
+      {isShown('top_risks') && (
+        <Card id="top-risks" title="Top risks">
+          <TopRisks report={report} risks={content.top_risks.slice(0, isOnePage ? 5 : 10)} />
+        </Card>
+      )}
+      {!isOnePage && comparison}
+      {isShown('opportunities') && content.opportunities.length > 0 && (
+        <Card id="opportunities" title="Top opportunities">
+          <TopRisks report={report} risks={content.opportunities} />
+        </Card>
+      )}
+      {isShown('decisions') && (
+        <Card id="decisions" title="Decisions needed">
+          <div className="decisions">
+            {content.decisions.map(({ check, total, items }) => (
+              <Risks key={check} title={decisionNames[check] ?? check} total={total} risks={items} />
+            ))}
+            <Issues title="Unblock the issue" {...content.blocked_issues} />
+          </div>
+        </Card>
+      )}
+      {isShown('dates') && <Dates report={report} />}
+      {isShown('register') && <Register report={report} />}
+      {isShown('changes') && (
+        <Card id="changes" title={`Changes since ${formatDay(report.since)}`}>
+          <div className="changes">
+            <Risks title="New risks" total={changes.added.total} risks={changes.added.items} />
+            <Risks title="Reopened risks" total={changes.reopened.total} risks={changes.reopened.items} />
+            <Risks title="Score increased" total={changes.up.total} risks={changes.up.items} />
+            <Risks title="Score decreased" total={changes.down.total} risks={changes.down.items} />
+            <Risks title="Occurred" total={changes.occurred.total} risks={changes.occurred.items} />
+            <Risks title="Closed risks" total={changes.closed.total} risks={changes.closed.items} />
+            <Issues title="New issues" {...changes.raised_issues} />
+            <Issues title="Resolved or closed issues" {...changes.resolved_issues} />
+          </div>
+        </Card>
+      )}
+      {isShown('overdue_issues') && (
+        <Card id="overdue" title="Overdue issues">
+          <IssueTable {...content.overdue_issues} />
+        </Card>
+      )}
+      {isShown('projects') && (
+        <Card id="projects" title="Projects">
+          <ProjectTable report={report} max={isOnePage ? 8 : length === 'five_pages' ? 15 : 500} />
+        </Card>
+      )}
+      {isShown('project_pages') && <ProjectPages report={report} />}
+    </div>
+  );
+}
+
+function Headline({ report: { content, since } }: { report: FullReport }) {
+  const { data: model } = useRiskModel();
+  const { register, projects, issues } = content;
+  const critical = (state: typeof register.after) =>
+    state.by_level.find(({ level }) => level === 'critical')?.count ?? 0;
+  const change = critical(register.after) - critical(register.before);
+  const offTrack = projects.items.filter(({ health }) => health.state === 'off_track').length;
+  return (
+    <p className="headline">
+      {formatNumber(offTrack)} of {pluralize(projects.total, 'project')} {offTrack === 1 ? 'is' : 'are'} off
+      track; {pluralize(critical(register.after), `${levelLabel(model, 'critical').toLowerCase()} risk`)},{' '}
+      {change === 0
+        ? 'unchanged'
+        : `${formatNumber(Math.abs(change))} ${change > 0 ? 'more' : 'fewer'} than on ${formatDay(since)}`}
+      ; {formatNumber(issues.overdue)} of {pluralize(issues.open, 'open issue')} overdue.
+    </p>
+  );
+}
+
+/** Numbered, with the project, the response and the next step of each. */
+const TopRisks = ({ report, risks }: { report: FullReport; risks: readonly ReportTopRisk[] }) => {
+  const comments = new Map(report.risk_commentary.map(({ risk_id, text }) => [risk_id, text]));
+  const columns: ReportColumn<ReportTopRisk>[] = [
+    { header: 'No.', cell: (risk) => risks.indexOf(risk) + 1 },
+    { header: 'Score', cell: (risk) => <Score {...risk} /> },
+    { header: 'Change', cell: (risk) => <Movement risk={risk as never} since={report.since} /> },
+    {
+      header: 'Risk',
+      className: 'wide',
+      cell: (risk) => (
+        <>
+          <ItemName list="risks" item={risk} />
+          <p className="quiet">
+            <bdi>{risk.project_name}</bdi> · <bdi>{risk.owner_name ?? 'No owner'}</bdi>
+          </p>
+          {comments.has(risk.id) && <MarkdownText text={comments.get(risk.id) ?? ''} />}
+        </>
+      ),
+    },
+    { header: 'Response', className: 'from-tablet', cell: (risk) => <Response risk={risk} /> },
+    { header: 'Next step', cell: (risk) => <NextStep risk={risk} /> },
+  ];
+  if (risks.length === 0) return <p className="quiet">No active risks</p>;
+  return <ReportTable columns={columns} rows={risks} rowKey={({ id }) => id} />;
+};
+
+const Response = ({ risk: { response_plan } }: { risk: ReportTopRisk }) =>
+  response_plan ? (
+    <span className="clamped">
+      <MarkdownLine text={response_plan} />
+    </span>
+  ) : (
+    <span className="quiet">None</span>
+  );
+
+const NextStep = ({ risk: { next_task } }: { risk: ReportTopRisk }) =>
+  next_task ? (
+    <>
+      <ItemName list="tasks" item={next_task} />
+      <p className="quiet">
+        {next_task.due_on ? `Due ${formatDay(next_task.due_on)}` : 'No due date'} ·{' '}
+        <bdi>{next_task.assignee_name ?? 'Unassigned'}</bdi>
+      </p>
+    </>
+  ) : (
+    <span className="quiet">No open task</span>
+  );
+
+/** Few, because the lists of a report of five pages share two of them. */
+const maxShown = 3;
+
+type RisksProps = { title: string; total: number; risks: readonly ReportRisk[] };
+
+const Risks = ({ title, total, risks }: RisksProps) => (
+  <ItemGroup title={title} total={total} shown={maxShown} more={`and ${formatNumber(total - maxShown)} more`}>
+    {risks.slice(0, maxShown).map((risk) => (
+      <li key={risk.id}>
+        <Score {...risk} /> <ItemName list="risks" item={risk} />
+      </li>
+    ))}
+  </ItemGroup>
+);
+
+type IssuesProps = { title: string; total: number; items: readonly ReportIssue[] };
+
+const Issues = ({ title, total, items }: IssuesProps) => (
+  <ItemGroup title={title} total={total} shown={maxShown} more={`and ${formatNumber(total - maxShown)} more`}>
+    {items.slice(0, maxShown).map((issue) => (
+      <li key={issue.id}>
+        <Severity severity={issue.severity} /> <ItemName list="issues" item={issue} />
+      </li>
+    ))}
+  </ItemGroup>
+);
+
+const issueColumns: readonly ReportColumn<ReportIssue>[] = [
+  { header: 'Severity', cell: ({ severity }) => <Severity severity={severity} /> },
+  { header: 'Issue', className: 'wide', cell: (issue) => <ItemName list="issues" item={issue} /> },
+  {
+    header: 'Assignee',
+    className: 'from-tablet',
+    cell: ({ assignee_name }) => assignee_name ?? 'Unassigned',
+  },
+  {
+    header: 'Due',
+    className: 'day',
+    cell: ({ due_on, overdue }) => due_on && <DueDay day={due_on} isOverdue={overdue} />,
+  },
+];
+
+const IssueTable = ({ total, items }: Omit<IssuesProps, 'title'>) =>
+  total === 0 ? (
+    <p className="quiet">No overdue issues</p>
+  ) : (
+    <>
+      <ReportTable columns={issueColumns} rows={items} rowKey={({ id }) => id} />
+      {total > items.length && <p className="more">and {formatNumber(total - items.length)} more</p>}
+    </>
+  );
+
+const dateNames = { risk: 'Risk due', review: 'Risk review', issue: 'Issue due', task: 'Task due' };
+
+const Dates = ({ report: { content } }: { report: FullReport }) => {
+  const { overdue, next, first_overdue, first_next } = content.dates;
+  const sum = (counts: readonly { count: number }[]) => counts.reduce((all, { count }) => all + count, 0);
+  const list = (title: string, total: number, dates: typeof first_next) => (
+    <ItemGroup
+      title={title}
+      total={total}
+      shown={dates.length}
+      more={`and ${formatNumber(total - dates.length)} more`}
+    >
+      {dates.map(({ day, kind, key, title: name, person }) => (
+        <li key={`${kind} ${key}`}>
+          <span className="day">{formatDay(day)}</span>{' '}
+          <ItemName list={listOf[kind]} item={{ key, title: name }} />{' '}
+          <span className="quiet">
+            · {dateNames[kind]} · <bdi>{person ?? 'Unassigned'}</bdi>
+          </span>
+        </li>
+      ))}
+    </ItemGroup>
+  );
+  return (
+    <Card id="dates" title="Due in the next 90 days">
+      <div className="changes">
+        {list('Overdue', sum(overdue), first_overdue)}
+        {list('Next 90 days', sum(next), first_next)}
+      </div>
+    </Card>
+  );
+};
+
+const listOf = { risk: 'risks', review: 'risks', issue: 'issues', task: 'tasks' } as const;
+
+type Count = { name: string; before: number; after: number };
+
+function Register({ report: { content, since, day } }: { report: FullReport }) {
+  const { data: model } = useRiskModel();
+  const { before, after } = content.register;
+  const countIn = (state: typeof after, wanted: string) =>
+    state.by_level.find(({ level }) => level === wanted)?.count ?? 0;
+  const counts: Count[] = [
+    ...after.by_level.map(({ level, count }) => ({
+      name: levelLabel(model, level),
+      before: countIn(before, level),
+      after: count,
+    })),
+    { name: 'Not assessed', before: before.unassessed, after: after.unassessed },
+    { name: 'Total', before: before.total, after: after.total },
+  ];
+  const columns: ReportColumn<Count>[] = [
+    { header: 'Active risks', cell: ({ name }) => name },
+    { header: formatDay(since), cell: (count) => formatNumber(count.before) },
+    { header: formatDay(day), cell: (count) => formatNumber(count.after) },
+    {
+      header: 'Change',
+      cell: (count) => (count.after === count.before ? '–' : formatChange(count.after - count.before)),
+    },
+  ];
+  return (
+    <Card id="register" title="Risk register">
+      <ReportTable isCounts columns={columns} rows={counts} rowKey={({ name }) => name} />
+    </Card>
+  );
+}
+
+const commentOn = ({ project_commentary }: FullReport, { id }: ReportProject) =>
+  project_commentary.find(({ project_id }) => project_id === id)?.text;
+
+function ProjectTable({ report, max }: { report: FullReport; max: number }) {
+  const { items, total } = report.content.projects;
+  const shown = items.slice(0, max);
+  const columns: ReportColumn<ReportProject>[] = [
+    {
+      header: 'Project',
+      className: 'fill',
+      cell: (project) => {
+        const comment = commentOn(report, project);
+        return (
+          <>
+            <bdi>{project.name}</bdi> <span className="key">{project.key}</span>
+            {comment && <MarkdownText text={comment} />}
+          </>
+        );
+      },
+    },
+    { header: 'Health', cell: ({ health }) => <Health state={health.state} /> },
+    { header: 'Top score', cell: ({ counts }) => counts.top_score ?? '–' },
+    {
+      header: 'Active risks',
+      className: 'from-tablet',
+      cell: ({ counts }) => formatNumber(counts.active_risks),
+    },
+    {
+      header: 'Open issues',
+      className: 'from-tablet',
+      cell: ({ counts }) => formatNumber(counts.open_issues),
+    },
+    { header: 'Due', className: 'from-tablet day', cell: ({ due_on }) => due_on && formatDay(due_on) },
+  ];
+  return (
+    <>
+      <ReportTable columns={columns} rows={shown} rowKey={({ id }) => id} />
+      {total > shown.length && <p className="more">and {formatNumber(total - shown.length)} more</p>}
+    </>
+  );
+}
+
+const ProjectPages = ({ report }: { report: FullReport }) =>
+  report.content.projects.items.map(
+    (project) =>
+      project.page && (
+        <section key={project.id} className="card project-section" aria-labelledby={`project-${project.id}`}>
+          <header>
+            <h2 id={`project-${project.id}`}>
+              <bdi>{project.name}</bdi> <span className="key">{project.key}</span>
+            </h2>
+            <Health state={project.health.state} />
+          </header>
+          <HealthReasons health={project.health} />
+          <h3>Top risks</h3>
+          <ul>
+            {project.page.top_risks.map((risk) => (
+              <li key={risk.id}>
+                <Score {...risk} /> <ItemName list="risks" item={risk} />
+              </li>
+            ))}
+          </ul>
+          <h3>Overdue issues</h3>
+          <IssueTable {...project.page.overdue_issues} />
+        </section>
+      ),
+  );
