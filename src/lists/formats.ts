@@ -2,10 +2,11 @@ import type { TObject } from 'typebox';
 import { preferredType } from '../core/accept.ts';
 import { invalidParameter, Problem } from '../core/errors.ts';
 import { limits } from '../core/schemas.ts';
-import { joinWords } from '../core/text.ts';
+import { joinWords, nearest, shortened } from '../core/text.ts';
 import { writeCell } from '../formats/cells.ts';
 import { csvLine } from '../formats/csv.ts';
 import { maxLines, packXlsx, type SheetColumn, sheet, xlsxType } from '../formats/xlsx-write.ts';
+import { wordWriter } from './words.ts';
 
 export const formatNames = ['json', 'ndjson', 'csv', 'xlsx'] as const;
 export type FormatName = (typeof formatNames)[number];
@@ -27,40 +28,71 @@ export type Format = {
   maxRows?: number;
 };
 
-const fieldsOf = (schema: TObject) => Object.keys(schema.properties);
+/** A column of CSV or XLSX. */
+type TableColumn = SheetColumn & { field: string; write(value: unknown): Cell };
+type Cell = ReturnType<typeof writeCell>;
+type ColumnsOf = (schema: TObject) => readonly TableColumn[];
 
-function cellsOf(json: string, schema: TObject) {
-  const row = JSON.parse(json);
-  return fieldsOf(schema).map((field) => writeCell(row[field]));
-}
+const tableColumns = new WeakMap<TObject, TableColumn[]>();
 
-const sheetColumns = new WeakMap<TObject, SheetColumn[]>();
-
-/** The columns of a sheet, as wide as the usual value of their type. */
-function columnsOf(schema: TObject): SheetColumn[] {
+/** A column for each field, under its name. */
+function allColumns(schema: TObject): TableColumn[] {
   const columns =
-    sheetColumns.get(schema) ??
-    Object.entries(schema.properties).map(([name, property]) => {
-      const { type, format, pattern, maxLength = 0 } = property as Property;
-      const width = (characters: number) => Math.max(characters, name.length + 4);
-      if (format === 'date') return { name, width: width(11), kind: 'day' as const };
-      if (format === 'date-time') return { name, width: width(20), kind: 'time' as const };
-      if ([type].flat().includes('integer') || [type].flat().includes('boolean'))
-        return { name, width: width(6) };
-      if (pattern?.includes('_')) return { name, width: width(32) };
-      return { name, width: width(maxLength > limits.name_characters ? 50 : 24) };
-    });
-  sheetColumns.set(schema, columns);
+    tableColumns.get(schema) ??
+    Object.entries(schema.properties).map(([field, property]) => columnOf(field, property as Property));
+  tableColumns.set(schema, columns);
   return columns;
 }
 
-type Property = { type?: unknown; format?: string; pattern?: string; maxLength?: number };
+/** A column as wide as the usual value of its type. */
+function columnOf(field: string, property: Property, name = field, write = writeCell): TableColumn {
+  const { type, format, pattern, maxLength = 0 } = property;
+  const width = (characters: number) => Math.max(characters, name.length + 4);
+  const column = { name, field, write };
+  if (format === 'date') return { ...column, width: width(11), kind: 'day' };
+  if (format === 'date-time') return { ...column, width: width(20), kind: 'time' };
+  if ([type].flat().includes('integer') || [type].flat().includes('boolean'))
+    return { ...column, width: width(6) };
+  if (pattern?.includes('_')) return { ...column, width: width(32) };
+  return { ...column, width: width(maxLength > limits.name_characters ? 50 : 24) };
+}
+
+type Property = {
+  type?: unknown;
+  format?: string;
+  pattern?: string;
+  maxLength?: number;
+  enum?: readonly unknown[];
+  items?: { enum?: readonly unknown[] };
+};
+
+function cellsOf(json: string, columns: readonly TableColumn[]) {
+  const row = JSON.parse(json);
+  return columns.map(({ field, write }) => write(row[field]));
+}
 
 /** `RankedRisk` is in the sheet “Risks”. */
 const sheetName = ({ $id = 'Rows' }: TObject & { $id?: string }) =>
   $id === 'Person'
     ? 'Personnel'
     : `${$id.replace(/^(Ranked|Listed)|Entry$/, '')}s`.replace('Historys', 'History');
+
+const csvOf = (columnsOf: ColumnsOf): Format => ({
+  type: 'text/csv',
+  open: (schema) => csvLine(columnsOf(schema).map(({ name }) => name)),
+  row: (json, _, schema) => csvLine(cellsOf(json, columnsOf(schema))),
+  close: () => '',
+});
+
+const xlsxOf = (columnsOf: ColumnsOf): Format => ({
+  type: xlsxType,
+  open: (schema) => sheet.open(columnsOf(schema)),
+  row: (json, position, schema) =>
+    sheet.row(position + 2, cellsOf(json, columnsOf(schema)), columnsOf(schema)),
+  close: (_page, _meta, rows, schema) => sheet.close(columnsOf(schema), rows),
+  pack: (text, schema) => packXlsx(text, sheetName(schema)),
+  maxRows: maxLines - 1,
+});
 
 const formats: Record<FormatName, Format> = {
   json: {
@@ -77,37 +109,68 @@ const formats: Record<FormatName, Format> = {
     rows: (lines) => `${lines}\n`,
     close: () => '',
   },
-  csv: {
-    type: 'text/csv',
-    open: (schema) => csvLine(fieldsOf(schema)),
-    row: (json, _, schema) => csvLine(cellsOf(json, schema)),
-    close: () => '',
-  },
-  xlsx: {
-    type: xlsxType,
-    open: (schema) => sheet.open(columnsOf(schema)),
-    row: (json, position, schema) => sheet.row(position + 2, cellsOf(json, schema), columnsOf(schema)),
-    close: (_page, _meta, rows, schema) => sheet.close(columnsOf(schema), rows),
-    pack: (text, schema) => packXlsx(text, sheetName(schema)),
-    maxRows: maxLines - 1,
-  },
+  csv: csvOf(allColumns),
+  xlsx: xlsxOf(allColumns),
 };
 
 export const listMediaTypes = formatNames.map((name) => formats[name].type);
 
 /** CSV that Excel reads as UTF-8. */
-const csvWithMark: Format = {
-  ...formats.csv,
-  open: (schema) => `\ufeff${formats.csv.open(schema)}`,
-  variant: 'bom',
+const withMark = (csv: Format): Format => ({
+  ...csv,
+  open: (schema) => `\ufeff${csv.open(schema)}`,
+  variant: `bom ${csv.variant ?? ''}`,
+});
+
+type TableOptions = {
+  bom?: boolean | undefined;
+  columns?: readonly string[] | undefined;
+  words?: boolean | undefined;
 };
 
 /** The format in the query, or else the one that `Accept` prefers. */
-export function chooseFormat(accept?: string, name?: FormatName, hasMark = false): Format {
-  const format = chooseByName(accept, name);
-  if (!hasMark) return format;
-  if (format === formats.csv) return csvWithMark;
+export function chooseFormat(
+  accept: string | undefined,
+  name: FormatName | undefined,
+  schema: TObject,
+  { bom = false, columns, words = false }: TableOptions = {},
+): Format {
+  const whole = chooseByName(accept, name);
+  const format = columns || words ? withColumns(whole, schema, columns, words) : whole;
+  if (!bom) return format;
+  if (whole === formats.csv) return withMark(format);
   throw invalidParameter('bom', 'Only CSV has a byte order mark. Add `format=csv`, or remove `bom`.');
+}
+
+/** A table with the columns that the request names, or with its values in words. */
+function withColumns(
+  format: Format,
+  schema: TObject,
+  columns: readonly string[] | undefined,
+  hasWords: boolean,
+): Format {
+  const build = format === formats.csv ? csvOf : format === formats.xlsx ? xlsxOf : undefined;
+  if (!build) {
+    const parameter = columns ? 'columns' : 'words';
+    const detail = `Only CSV and XLSX have columns. Add \`format=csv\` or \`format=xlsx\`, or remove \`${parameter}\`.`;
+    throw invalidParameter(parameter, detail);
+  }
+  const properties = schema.properties as Record<string, Property>;
+  const chosen = (columns ?? Object.keys(properties)).map((column) => {
+    const at = column.indexOf('=');
+    const field = (at === -1 ? column : column.slice(0, at)).trim();
+    const name = at === -1 ? field : column.slice(at + 1).trim();
+    const property = Object.hasOwn(properties, field) ? properties[field] : undefined;
+    if (!property) throw unknownColumn(field, Object.keys(properties));
+    return columnOf(field, property, name, hasWords ? wordWriter(property) : writeCell);
+  });
+  return { ...build(() => chosen), variant: JSON.stringify([columns, hasWords]) };
+}
+
+function unknownColumn(field: string, fields: readonly string[]): Problem {
+  const near = nearest(field.slice(0, 100), fields);
+  const hint = near ? `Did you mean \`${near}\`?` : `Fields are ${joinWords([...fields])}.`;
+  return invalidParameter('columns', `\`${shortened(field)}\` is not a field of this list. ${hint}`);
 }
 
 function chooseByName(accept?: string, name?: FormatName): Format {

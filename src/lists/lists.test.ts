@@ -229,6 +229,35 @@ onBothEngines('lists', (start, engine) => {
     assert.deepEqual(json.body.meta.filters, {});
   });
 
+  test('serves chosen columns under other names, and values in words', async (t) => {
+    const { service, key } = await withKey(start(t), 'personnel.manage');
+    await service.make('/v1/personnel', key, { name: 'Ada', kind: 'agent', skills: ['x', 'y'] });
+    const path = '/v1/personnel?format=csv&columns=kind=Kind of person,name,assignable==Free,skills';
+    const plain = await service.get(path, key);
+    assert.equal(plain.text, "Kind of person,name,'=Free,skills\r\nagent,Ada,true,x; y\r\n");
+    const words = await service.get(`${path}&words=true`, key, {
+      'if-none-match': plain.headers.get('etag') ?? '',
+    });
+    assert.equal(words.text, "Kind of person,name,'=Free,skills\r\nAgent,Ada,Yes,x; y\r\n");
+    assert.deepEqual((await service.get('/v1/personnel?limit=1', key)).body.meta.filters, {});
+    const response = await fetch(
+      `${service.origin}/v1/personnel?format=xlsx&columns=name=Person,created_at&words=true`,
+      {
+        headers: { authorization: `Bearer ${key}` },
+      },
+    );
+    const rows = (await Array.fromAsync(readXlsx(new Uint8Array(await response.arrayBuffer())))).flat();
+    assert.deepEqual(rows[0]?.names, ['Person', 'created_at']);
+    for (const [query, parameter] of [
+      ['columns=name', 'columns'],
+      ['format=ndjson&words=true', 'words'],
+      ['format=csv&columns=nmae', 'columns'],
+    ]) {
+      const { status, body } = await service.get(`/v1/personnel?${query}`, key);
+      assert.deepEqual([status, body.errors[0].parameter], [400, parameter], query);
+    }
+  });
+
   test('is one snapshot, however long it takes to read', async (t) => {
     const { service, key } = await withKey(start(t), 'personnel.manage');
     await fillPeople(service.database, 20_000);

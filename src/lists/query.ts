@@ -18,6 +18,18 @@ const paging = {
   }),
   format: OneOf(formatNames, { description: 'Overrides `Accept`, for links and browsers.' }),
   bom: Type.Boolean({ description: 'Start CSV with a byte order mark, by which Excel recognizes UTF-8.' }),
+  columns: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+    minItems: 1,
+    maxItems: 100,
+    description:
+      'The columns of CSV or XLSX, in this order, each optionally with a name: `key,title=Risk,owner_name=Owner`. By default ' +
+      'all fields.',
+  }),
+  words: Type.Boolean({
+    description:
+      'Write the values of CSV or XLSX in words: `In progress`, `Yes`. Such a file is for reading; an import may not ' +
+      'understand all of it.',
+  }),
 };
 
 /** The query parameters of a list: its filters and the common paging parameters. */
@@ -47,6 +59,7 @@ export type Paging = Filters<typeof paging>;
 
 /** Separates paging parameters from filters. The filters are returned as `meta.filters`. */
 export function splitQuery<Q extends Paging & { sort?: string }>(query: Q) {
-  const { limit, cursor, count, format, bom, sort, ...filters } = query;
-  return { paging: { limit, cursor, count: count ?? false }, format, bom, sort, filters };
+  const { limit, cursor, count, format, bom, columns, words, sort, ...filters } = query;
+  const table = { bom, columns, words };
+  return { paging: { limit, cursor, count: count ?? false }, format, table, sort, filters };
 }

@@ -43,7 +43,7 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
   const {
     paging,
     format: formatName,
-    bom,
+    table,
     sort,
     filters,
   } = splitQuery(request.query as Paging & { sort?: string });
@@ -53,7 +53,7 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
   if (list.order.tie || sort === '-score') query.push('tie');
   const listRequest: ListRequest = {
     list,
-    format: chooseFormat(request.headers.accept, formatName, bom),
+    format: chooseFormat(request.headers.accept, formatName, list.schema, table),
     formatName,
     query,
     cursor: paging.cursor === undefined ? undefined : decodeCursor(query, paging.cursor, list.order),
@@ -116,7 +116,7 @@ export async function exportList(
   onProgress: (rows: number) => void,
 ): Promise<Readable> {
   const openedAt = performance.now();
-  const format = chooseFormat(undefined, name);
+  const format = chooseFormat(undefined, name, list.schema);
   const listRequest: ListRequest = {
     list,
     format,

@@ -125,7 +125,7 @@ test('a button keeps the focus while it is busy', async (t) => {
   const page = await console.open(t, '/risks');
   let release = await hold(page, '**/v1/risks?*format=csv*');
   await page.getByRole('button', { name: 'Export' }).press('Enter');
-  await page.getByRole('menuitem', { name: 'CSV' }).press('Enter');
+  await page.getByRole('menuitem', { name: 'CSV, as shown' }).press('Enter');
   await page.locator(pending, { hasText: 'Export' }).waitFor();
   await page.waitForFunction(() => document.activeElement?.textContent?.includes('Export'));
   release();

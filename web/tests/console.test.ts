@@ -340,10 +340,13 @@ describe('risks', () => {
         bytes: Buffer.concat(await (await file.createReadStream()).toArray()),
       };
     };
-    const csv = await exported('CSV');
+    const csv = await exported('CSV, all fields');
     assert.match(csv.name, /^risks-.*\.csv$/);
     assert.equal(csv.bytes.toString().trim().split('\n').length, counted.total + 1);
-    const workbook = await exported('Excel workbook');
+    const shown = (await exported('CSV, as shown')).bytes.toString();
+    assert.match(shown, /^\ufeffRank,Score,Key,Risk,Status,Owner,Due\r\n1,\d+,[A-Z]+-R\d+,/);
+    assert.match(shown, /,(Open|Mitigating|Monitoring|Accepted),/);
+    const workbook = await exported('Excel workbook, all fields');
     assert.match(workbook.name, /^risks-.*\.xlsx$/);
     const rows = [...(await Array.fromAsync(readXlsx(workbook.bytes)))].flat();
     assert.equal(rows.filter(({ isHeader }) => !isHeader).length, counted.total);

@@ -137,7 +137,13 @@ export function ItemsPage<Row extends ListedItem>(props: PageProps<Row>) {
       <Title title={humanize(list)}>
         <ViewsMenu list={list} filters={filters} columns={choice.value} />
         <PrintButton loadMore={rows.hasNextPage ? rows.fetchNextPage : undefined} />
-        <ExportButton path={exportPath} filters={filters} name={list} canImport={canCreate} />
+        <ExportButton
+          path={exportPath}
+          filters={filters}
+          name={list}
+          columns={choice.columns}
+          canImport={canCreate}
+        />
         {canCreate && <ImportButton targets={[itemImport(list, project)]} className="not-on-phone" />}
         {canCreate && (
           <CreateButton dialog={(onClose) => createDialog(project, onClose)}>{createLabel}</CreateButton>
