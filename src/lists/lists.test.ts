@@ -231,14 +231,14 @@ onBothEngines('lists', (start, engine) => {
 
   test('serves chosen columns under other names, and values in words', async (t) => {
     const { service, key } = await withKey(start(t), 'personnel.manage');
-    await service.make('/v1/personnel', key, { name: 'Ada', kind: 'agent', skills: ['x', 'y'] });
+    await service.make('/v1/personnel', key, { name: 'Ada', kind: 'placeholder', skills: ['x', 'y'] });
     const path = '/v1/personnel?format=csv&columns=kind=Kind of person,name,assignable==Free,skills';
     const plain = await service.get(path, key);
-    assert.equal(plain.text, "Kind of person,name,'=Free,skills\r\nagent,Ada,true,x; y\r\n");
+    assert.equal(plain.text, "Kind of person,name,'=Free,skills\r\nplaceholder,Ada,true,x; y\r\n");
     const words = await service.get(`${path}&words=true`, key, {
       'if-none-match': plain.headers.get('etag') ?? '',
     });
-    assert.equal(words.text, "Kind of person,name,'=Free,skills\r\nAgent,Ada,Yes,x; y\r\n");
+    assert.equal(words.text, "Kind of person,name,'=Free,skills\r\nPlaceholder,Ada,Yes,x; y\r\n");
     assert.deepEqual((await service.get('/v1/personnel?limit=1', key)).body.meta.filters, {});
     const response = await fetch(
       `${service.origin}/v1/personnel?format=xlsx&columns=name=Person,created_at&words=true`,
