@@ -252,7 +252,7 @@ onBothEngines('lists', (start, engine) => {
       ['columns=name', 'columns'],
       ['format=ndjson&words=true', 'words'],
       ['format=csv&columns=nmae', 'columns'],
-    ]) {
+    ] as const) {
       const { status, body } = await service.get(`/v1/personnel?${query}`, key);
       assert.deepEqual([status, body.errors[0].parameter], [400, parameter], query);
     }
