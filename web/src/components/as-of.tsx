@@ -2,7 +2,6 @@ import type { ReactNode } from 'react';
 import { formatDayOrText, isDay, today } from '../format.ts';
 import { Button } from './button.tsx';
 import { DayInput } from './day-input.tsx';
-import { restoreFocus } from './focus.ts';
 
 type InputProps = { value: string | undefined; onChange: (day: string | null) => void };
 
@@ -28,8 +27,8 @@ export const AsOfNotice = ({ day, onToday, children }: NoticeProps) => (
       small
       onPress={() => {
         onToday();
-        // The button is removed with the notice.
-        setTimeout(restoreFocus);
+        // The button is removed with the notice. On the box that selects all rows, the next Space would select them.
+        document.getElementById('main')?.focus({ preventScroll: true });
       }}
     >
       Back to today
