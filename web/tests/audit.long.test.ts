@@ -70,7 +70,7 @@ test('history, comments and activity tell people, own changes and keys apart', a
   await console.post('/v1/projects/APOLLO/risks/APOLLO-R1/comments', { body: 'From a program' });
   const page = await console.open(t, '/risks/APOLLO-R1', { user_id: ada.user_id });
   const timeline = page.getByRole('region', { name: 'Activity' });
-  await timeline.getByText('by test (API key)').first().waitFor();
+  await timeline.getByText('via test (API key)').first().waitFor();
   const byKey = timeline.getByRole('article', { name: 'Comment by test' });
   assert.match(await byKey.innerText(), /test\s+\(API key\)/);
   await page.getByRole('textbox', { name: 'Write a comment' }).fill('From a person');
