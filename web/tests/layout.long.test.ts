@@ -168,13 +168,14 @@ test('on a phone, all rows are as high as a virtual list expects, and names take
       if (element.scrollHeight > element.clientHeight || element.scrollWidth > element.clientWidth)
         throw new Error('the name is cut off');
     });
-  for (const path of ['/keys', '/personnel', '/risks', '/projects']) {
+  // Risks have a third line: status, owner, due date and change.
+  for (const [path, height] of Object.entries({ '/keys': 57, '/personnel': 57, '/risks': 81, '/projects': 57 })) {
     await page.goto(path);
     await page.locator('.table .cell-name, .table .row-link').first().waitFor();
     const heights: number[] = await page
       .locator('.table tbody tr:not(.spacer)')
       .evaluateAll((rows) => rows.map((row) => Math.round(row.getBoundingClientRect().height)));
-    assert.deepEqual([...new Set(heights)], [57], path);
+    assert.deepEqual([...new Set(heights)], [height], path);
   }
 });
 
