@@ -192,7 +192,7 @@ test('a key that is limited to some projects is not offered to create or import 
   await page.getByRole('group', { name: 'Commands' }).waitFor();
   assert.deepEqual(
     (await names()).filter((name) => /create|import|add/i.test(name)),
-    ['Create risk', 'Create issue', 'Add task'],
+    ['Create risk', 'Create issue', 'Add task', 'Import risks', 'Import issues', 'Import tasks'],
   );
 });
 

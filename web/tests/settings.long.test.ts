@@ -109,7 +109,7 @@ test('categories are added, moved, renamed, merged and deleted', async (t) => {
   assert.deepEqual(await names(), ['Climate']);
 
   // The number leads to a list of as many risks.
-  await page.getByRole('link', { name: '1 risks: Climate' }).click();
+  await page.getByRole('link', { name: '1 risk: Climate' }).click();
   await page.waitForURL(/category=Climate&status=all&archived=any/);
   await page.getByRole('link', { name: 'Flood' }).waitFor();
   await page.getByRole('button', { name: 'Remove filter: With archived projects' }).waitFor();
