@@ -169,7 +169,12 @@ test('on a phone, all rows are as high as a virtual list expects, and names take
         throw new Error('the name is cut off');
     });
   // Risks have a third line: status, owner, due date and change.
-  for (const [path, height] of Object.entries({ '/keys': 57, '/personnel': 57, '/risks': 81, '/projects': 57 })) {
+  for (const [path, height] of Object.entries({
+    '/keys': 57,
+    '/personnel': 57,
+    '/risks': 81,
+    '/projects': 57,
+  })) {
     await page.goto(path);
     await page.locator('.table .cell-name, .table .row-link').first().waitFor();
     const heights: number[] = await page
