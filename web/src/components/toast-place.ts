@@ -23,8 +23,10 @@ export function usePlace(region: RefObject<HTMLElement | null>, count: number): 
       // A dialog leaves room above it: see toast.css.
       const isBesideDialog = document.querySelector('.overlay') !== null;
       const { left, top } = (!isBesideDialog && freePlace(width, height, coveredBoxes(element))) || {};
-      move(element, 'left', left);
-      move(element, 'top', top);
+      move(element, 'left', inPixels(left));
+      move(element, 'top', inPixels(top));
+      // Otherwise the box would reach from its top to the bottom of the window.
+      move(element, 'bottom', top === undefined ? '' : 'auto');
     };
     const request = () => {
       frame ||= requestAnimationFrame(place);
@@ -47,10 +49,11 @@ export function usePlace(region: RefObject<HTMLElement | null>, count: number): 
 }
 
 /** Does nothing where it is already, because each change is observed. */
-function move({ style }: HTMLElement, side: 'left' | 'top', pixels: number | undefined): void {
-  const value = pixels === undefined ? '' : `${Math.round(pixels)}px`;
+function move({ style }: HTMLElement, side: 'left' | 'top' | 'bottom', value: string): void {
   if (style[side] !== value) style[side] = value;
 }
+
+const inPixels = (value: number | undefined) => (value === undefined ? '' : `${Math.round(value)}px`);
 
 /** Where the visible controls are. */
 function coveredBoxes(region: HTMLElement): Box[] {
