@@ -77,6 +77,7 @@ export function upload<T>(path: string, file: Blob, { type, signal, onProgress }
     request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 1);
     request.upload.onload = () => onProgress(1);
     request.onerror = () => reject(unreachable());
+    request.onabort = () => reject(signal.reason);
     request.onload = () => {
       const { status, response } = request;
       if (status >= 200 && status < 300) return resolve(response);

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { ApiError, upload } from '../api/client.ts';
 import type { ImportResponse, ImportResult, ImportSummary } from '../api/openapi.ts';
 import { endSessionOn401, useMe } from '../api/session.ts';
@@ -125,7 +125,7 @@ export type TableChoices = Pick<ImportSummary, 'sheet' | 'sheets' | 'header_row'
 type Outcome = { run: Run; requestKey: string; report?: ImportReport; error?: Error };
 
 /**
- * Dry-runs the import again whenever the file or the settings change, and returns the last outcome until then. While
+ * Dry-runs the import again whenever the file or its parameters change, and returns the last outcome until then. While
  * a column is unmapped the service would reject the file again, so there is no request.
  */
 export function useDryRun(run: Run | undefined) {
@@ -133,7 +133,9 @@ export function useDryRun(run: Run | undefined) {
   const [progress, setProgress] = useState(0);
   const [attempt, setAttempt] = useState(1);
   const { import_bytes: maxBytes } = useMe().limits;
-  const requestKey = JSON.stringify([run?.path, run?.settings, attempt]);
+  // The service finishes a dry run of an uploaded file and refuses several at once, so the next one waits for it.
+  const former = useRef(Promise.resolve());
+  const requestKey = JSON.stringify([run?.path, run && parametersOf(run), attempt]);
   const last =
     outcome && outcome.run.file === run?.file && outcome.run.path === run.path ? outcome : undefined;
   const columns = useMemo(() => columnsOf(last), [last]);
@@ -141,22 +143,30 @@ export function useDryRun(run: Run | undefined) {
   const unmapped = Object.keys(columns).filter(
     (name) => columns[name] === null && run?.settings.map[name] === undefined,
   );
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `requestKey` is the path, the settings and the attempt
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `requestKey` is the path, the parameters and the attempt
   useEffect(() => {
     if (!run) return;
     const controller = new AbortController();
+    let isCurrent = true;
+    let isUploaded = false;
     const settle = (result: { report: ImportReport } | { error: Error }) => {
-      if (!controller.signal.aborted) setOutcome({ ...result, run, requestKey });
+      if (isCurrent) setOutcome({ ...result, run, requestKey });
+    };
+    const onProgress = (fraction: number) => {
+      isUploaded = fraction === 1;
+      if (isCurrent) setProgress(fraction);
+    };
+    const check = async () => {
+      if (isCurrent)
+        settle({ report: await runImport(run, { dryRun: true, signal: controller.signal, onProgress }) });
     };
     setProgress(0);
     if (run.file.size > maxBytes) settle({ error: fileTooLarge(run.file, maxBytes) });
-    else {
-      runImport(run, { dryRun: true, signal: controller.signal, onProgress: setProgress }).then(
-        (report) => settle({ report }),
-        (error) => settle({ error }),
-      );
-    }
-    return () => controller.abort();
+    else former.current = former.current.then(check).catch((error) => settle({ error }));
+    return () => {
+      isCurrent = false;
+      if (!isUploaded) controller.abort();
+    };
   }, [run?.file, requestKey, maxBytes]);
   const isPending = run !== undefined && last?.requestKey !== requestKey;
   const retry = () => setAttempt((current) => current + 1);
