@@ -132,6 +132,7 @@ onBothEngines('people of a file who are not on the roster', (start) => {
     assert.equal(body.summary.failed, 0);
     assert.deepEqual(await owners(), { A: 'Ada Lovelace', B: 'Ada Lovelace', C: null });
     assert.equal(body.summary.values.Owner.jdoe, 'ada@example.com');
+    assert.match(body.summary.explanation, /“jdoe” is `ada@example.com`.* “former” is left empty\./);
     const unused = await send('map_values=Owner:nobody-here=Ada', logins);
     assert.deepEqual([unused.status, unused.body.code], [400, 'invalid_parameter']);
   });

@@ -100,5 +100,7 @@ const describeSkipped = ({ position, line, cells, reason }: SkippedCells) =>
 /** `Status`: “To Do” is `open`. */
 const describeValues = (name: string, texts: Map<string, string>) =>
   `In “${name}”, ${joinWords(
-    [...texts].slice(0, maxNamed).map(([text, value]) => `“${text}” is \`${value}\``),
+    [...texts]
+      .slice(0, maxNamed)
+      .map(([text, value]) => `“${text}” is ${value === '' ? 'left empty' : `\`${value}\``}`),
   )}${texts.size > maxNamed ? ', …' : ''}.`;
