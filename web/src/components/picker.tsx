@@ -5,13 +5,14 @@ import { api, dataOrThrow } from '../api/client.ts';
 import { itemName } from '../api/items.ts';
 import type { Person } from '../api/openapi.ts';
 import { maxLimit } from '../api/pages.ts';
-import { useHasScope, useMe } from '../api/session.ts';
-import { formatDay, formatNumber, humanize, matchesText, startsWord, today } from '../format.ts';
+import { useMe } from '../api/session.ts';
+import { formatDay, humanize, matchesText, startsWord, today } from '../format.ts';
 import { errorLine } from './error-text.ts';
 import { Icon } from './icon.tsx';
 import { rememberPerson, useLastPerson } from './last-person.ts';
 import { FirstOption, notChosen, PickerInput } from './picker-input.tsx';
 import { useDebounced } from './use-debounced.ts';
+import { useLoad } from './use-load.ts';
 
 type Option = { id: string; name: string; note?: string | null };
 
@@ -311,23 +312,6 @@ async function findAssignable(q: string, limit: number): Promise<Option[]> {
     name,
     note: [title, skills.slice(0, 3).join(', ')].filter(Boolean).join(' · '),
   }));
-}
-
-/** How much open work people have. It is read after the people, who do not wait for it. */
-function useLoad(ids: readonly string[]): (id: string) => string | undefined {
-  const hasScope = useHasScope();
-  const user_ids = ids.filter((id) => id.startsWith('usr_'));
-  const { data } = useQuery({
-    queryKey: ['load', user_ids],
-    enabled: user_ids.length > 0 && hasScope('projects.read'),
-    queryFn: () => dataOrThrow(api.GET('/v1/personnel/load', { params: { query: { user_ids } } })),
-    placeholderData: keepPreviousData,
-  });
-  const loads = new Map((data?.data ?? []).map((load) => [load.user_id, load]));
-  return (id) => {
-    const load = loads.get(id);
-    return load && `${formatNumber(load.open)} open`;
-  };
 }
 
 /** The title, or why nothing can be assigned to the person. */
