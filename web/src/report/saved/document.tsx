@@ -4,6 +4,7 @@ import { DueDay, Health, Movement, Score, Severity } from '../../components/badg
 import { Card } from '../../components/card.tsx';
 import { HealthReasons } from '../../components/health-reasons.tsx';
 import { MarkdownLine, MarkdownText } from '../../components/markdown-text.tsx';
+import { useIsPhone } from '../../components/use-is-phone.ts';
 import { formatChange, formatDay, formatNumber, pluralize } from '../../format.ts';
 import { levelLabel, useRiskModel } from '../../risks/model.ts';
 import { ItemGroup, ItemName, type ReportColumn, ReportTable } from '../tables.tsx';
@@ -100,8 +101,9 @@ function Headline({ report: { content, since } }: { report: FullReport }) {
   );
 }
 
-/** Numbered, with the project, the response and the next step of each. */
+/** Numbered, with the project, the response and the next step of each, which on a phone is below the risk. */
 const TopRisks = ({ report, risks }: { report: FullReport; risks: readonly ReportTopRisk[] }) => {
+  const isPhone = useIsPhone();
   const comments = new Map(report.risk_commentary.map(({ risk_id, text }) => [risk_id, text]));
   const columns: ReportColumn<ReportTopRisk>[] = [
     { header: 'No.', cell: (risk) => risks.indexOf(risk) + 1 },
@@ -117,11 +119,16 @@ const TopRisks = ({ report, risks }: { report: FullReport; risks: readonly Repor
             <bdi>{risk.project_name}</bdi> · <bdi>{risk.owner_name ?? 'No owner'}</bdi>
           </p>
           {comments.has(risk.id) && <MarkdownText text={comments.get(risk.id) ?? ''} />}
+          {isPhone && (
+            <div>
+              <span className="quiet">Next step:</span> <NextStep risk={risk} />
+            </div>
+          )}
         </>
       ),
     },
     { header: 'Response', className: 'from-tablet', cell: (risk) => <Response risk={risk} /> },
-    { header: 'Next step', cell: (risk) => <NextStep risk={risk} /> },
+    ...(isPhone ? [] : [{ header: 'Next step', cell: (risk: ReportTopRisk) => <NextStep risk={risk} /> }]),
   ];
   if (risks.length === 0) return <p className="quiet">No active risks</p>;
   return <ReportTable columns={columns} rows={risks} rowKey={({ id }) => id} />;
