@@ -31,6 +31,9 @@ const console = startConsole({
     await console.post(`${apollo}/issues`, { title: 'Due', assignee_user_id, due_on: daysAgo(-2) });
     await console.post(`${apollo}/risks`, { title: 'Reviewed', owner_user_id, review_on: daysAgo(2) });
     await console.post(`${apollo}/comments`, { body: `Please look, @${user_id}` });
+    const saved = { audience: 'Board', commentary: '**Steady**', since: daysAgo(30) };
+    await console.post('/v1/reports', { ...saved, title: 'First', project: ['APOLLO'] });
+    const report = await console.post('/v1/reports', { ...saved, title: 'Second', length: 'full' });
     paths = {
       'my-work': '/',
       overview: '/overview',
@@ -53,6 +56,7 @@ const console = startConsole({
       'settings-categories': '/settings/categories',
       report: '/report?project=APOLLO',
       'report-earlier': `/report?as_of=${daysAgo(30)}&since=${daysAgo(120)}`,
+      'report-saved': `/reports/${report.id}`,
       'risks-before': '/risks?as_of=2001-02-03',
       risk: `/risks/${(await first('/v1/risks')).key}`,
       task: `/tasks/${(await first('/v1/tasks')).key}`,
@@ -84,6 +88,13 @@ const console = startConsole({
         .locator('input[type=file]')
         .setInputFiles({ name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(content) });
     const until = (text: string) => (page: Page) => page.getByText(text).first().waitFor();
+    /** After the name and the title, an option has skills and load. */
+    const option = (name: string) => (page: Page) => page.getByRole('option', { name }).click();
+    const preview = (item: { key: string; title: string }) => async (page: Page) => {
+      await page.getByRole('link', { name: item.title, exact: true }).focus();
+      await page.keyboard.press('Space');
+      await page.getByRole('complementary', { name: `Preview of ${item.key}` }).waitFor();
+    };
     const isClosed = (page: Page) => page.locator('.overlay').waitFor({ state: 'detached' });
     const rows = choose(
       'Full name,E-mail,Status,Badge\nOpened Ines,,gone,1\nOpened Ivo,no address,active,2\n',
@@ -129,7 +140,15 @@ const console = startConsole({
         ['Views', 'Save as view…'],
         [`Select ${risk.key}`, 'Assign…'],
         ['Set status…', 'Closed'],
+        'Set…',
+        ['Set…', 'Category'],
+        ['Set…', 'Review date'],
+        ['Set…', 'Strategy'],
+        'Import',
       ],
+      ['/risks?q=7310', `Edit due of ${risk.key}`, [preview(risk)]],
+      ['/issues?q=7310', [preview(issue)]],
+      ['/tasks?q=7310', [preview(task)]],
       [
         '/risks?q=7310&sort=title',
         ['Views', 'Save as view…', 'Name = Opened', 'Save view', isClosed, 'Views Opened'],
@@ -143,7 +162,7 @@ const console = startConsole({
         [`Select ${issue.key}`, 'Set status…', 'Resolved'],
         ['Set due date…', 'Due = 2020-01-01', 'Update 1 issue', until('Nothing was changed')],
       ],
-      ['/issues?q=7310', [`Assign…, ${issue.key}`, `${person.name} ${person.title}`, until('Undo')]],
+      ['/issues?q=7310', [`Assign…, ${issue.key}`, option(`${person.name} ${person.title}`), until('Undo')]],
       ['/tasks?q=7310', 'Add task', [`Select ${task.key}`, 'Assign…']],
       ['/projects?q=opened', 'Create project'],
       [
@@ -165,7 +184,8 @@ const console = startConsole({
       [`/webhooks/${webhook.id}`, 'Edit', 'Rotate secret…', 'Replay…', 'Issue created, details', 'Delete'],
       // What opens from a button of a list or a page is found by its state.
       ['/projects/OPENED?tab=risks'],
-      [`/report?project=${project.key}`],
+      [`/report?project=${project.key}`, 'Save report…'],
+      [`/reports/${report.id}`, 'Delete'],
     ];
   },
 });
@@ -219,7 +239,7 @@ test('dialogs, menus and popovers meet WCAG 2.2 AA in both themes, and fit a pho
     }
   };
   const check = async (name: string, below = 0) => {
-    await page.locator(`${layerSelector}, .toast, .comment form`).first().waitFor();
+    await page.locator(`${layerSelector}, .toast, .comment form, .preview-panel`).first().waitFor();
     await page.waitForFunction(() => document.querySelector('.overlay .loading, .popover .loading') === null);
     await page.waitForFunction(
       () => !document.querySelector('.popover')?.textContent?.includes('Searching…'),
