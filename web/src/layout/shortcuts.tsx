@@ -85,7 +85,8 @@ function click(element: Element | null | undefined): boolean {
 
 export const ShortcutList = ({ onClose }: { onClose: () => void }) => (
   <Dialog title="Keyboard shortcuts" onClose={onClose}>
-    <div className="dialog-body">
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it */}
+    <section className="dialog-body" aria-label="All shortcuts" tabIndex={0}>
       <dl className="facts">
         {shortcuts.map(([keys, action]) => (
           <div key={action} className="fact">
@@ -98,7 +99,7 @@ export const ShortcutList = ({ onClose }: { onClose: () => void }) => (
           </div>
         ))}
       </dl>
-    </div>
+    </section>
   </Dialog>
 );
 
