@@ -49,6 +49,7 @@ const values: Record<string, string[]> = {
   issue_id: [row('iss', 7)],
   email: ['person7@example.com'],
   department: ['Department 7'],
+  location: ['London'],
   skill: ['planning'],
   category: ['Supply 3', 'Unknown'],
   external_id: ['EXT-11', 'EXT-0'],
@@ -79,12 +80,15 @@ const companions: Record<string, string[]> = {
   'include=movement': ['since=2026-10-14'],
   'sort=relevance': ['q=12345'],
   search: ['q=12345'],
+  change: ['since=2026-10-14'],
+  'sort=change': ['since=2026-10-14'],
+  'sort=-change': ['since=2026-10-14'],
 };
 
 /** Each of these is a condition of its own, so each value is requested, not only the first and the last. */
 const everyValue = new Set(['sort', 'check']);
 
-const paging = new Set(['limit', 'cursor', 'format', 'bom', 'count']);
+const paging = new Set(['limit', 'cursor', 'format', 'bom', 'columns', 'words', 'count']);
 
 /** The paths of all requests, those of one path together. */
 export function sweep(): string[] {
