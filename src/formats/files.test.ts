@@ -253,11 +253,11 @@ test('reads the first sheet that is not hidden, or the named one', async () => {
   };
   assert.deepEqual(await cellsOf(), [
     '5',
-    { name: 'Risks', others: ['Lists (hidden)', 'Old (hidden)', 'Notes'] },
+    { name: 'Risks', visible: ['Risks', 'Notes'], others: ['Lists (hidden)', 'Old (hidden)', 'Notes'] },
   ]);
   assert.deepEqual(await cellsOf('old'), [
     '3',
-    { name: 'Old', others: ['Lists (hidden)', 'Risks', 'Notes'] },
+    { name: 'Old', visible: ['Risks', 'Notes'], others: ['Lists (hidden)', 'Risks', 'Notes'] },
   ]);
   await assert.rejects(
     cellsOf('Issues'),

@@ -374,6 +374,7 @@ function requestsOf({ operationId, path, requestBody }: Operation, dataset: Data
     createView: ['risks', 'personnel'].map((list) => ({
       body: { list, name: 'new', query: 'sort=name' },
     })),
+    listLoad: [{ query: `?user_ids=${used}` }],
     previewReport: [{ query: '?since=2026-01-01' }],
     createReport: [{ body: { title: 'new', since: '2026-01-01' } }],
     createCategory: [{ body: { name: 'new' } }],

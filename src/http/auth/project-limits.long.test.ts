@@ -416,6 +416,7 @@ function questionsTo(dataset: Dataset): string[] {
     '/v1/projects/SEEN/risks/CANARY-R1',
     '/v1/risks?status=all&archived=any&as_of=2026-09-15&limit=2',
     `/v1/risks?archived=any&include=movement&since=${first}`,
+    `/v1/risks?change=up,down,new&sort=-change&since=${first}`,
   ];
   for (const [method, route, { parameters = [] }] of operationsOf(dataset.service)) {
     if (method !== 'GET' || ['/metrics', '/v1/events/stream'].includes(route)) continue;
@@ -456,7 +457,7 @@ function withOwnIds(path: string, dataset: Dataset): string {
 
 function samplesOf({ name, schema }: Parameter, dataset: Dataset): string[] {
   const { enum: values, type, format, pattern = '' } = schema.items ?? schema;
-  if (['limit', 'cursor', 'include', 'since', 'from', 'to', 'interval'].includes(name)) return [];
+  if (['limit', 'cursor', 'columns', 'include', 'since', 'from', 'to', 'interval'].includes(name)) return [];
   if (name === 'project') return ['SEEN', 'OLD', `SEEN,${dataset.fresh}`];
   if (values) return [values[0] ?? '', values.at(-1) ?? ''];
   if (type === 'boolean') return ['true', 'false'];
@@ -472,6 +473,7 @@ function samplesOf({ name, schema }: Parameter, dataset: Dataset): string[] {
     category: 'plain',
     skill: 'steam',
     department: 'Works',
+    location: 'London',
     subject: dataset.risk,
   };
   assert.ok(texts[name], `Say here what to ask for with ${name}.`);
