@@ -124,7 +124,7 @@ function rejectWithoutPersonnel({ actor }: FastifyRequest): void {
 }
 
 /** Runs the import; with an `Idempotency-Key`, at most once. */
-function importFile(
+async function importFile(
   request: FastifyRequest,
   reply: FastifyReply,
   job: ImportJob,
@@ -151,23 +151,28 @@ function importFile(
   }
   const writeIdempotent: Store['write'] = async (work) => {
     const content = hash('sha256', file, 'hex');
-    const { result, isReplay } = await runIdempotent(request, content, work, 'long');
+    const { result, isReplay, startedAt } = await runIdempotent(request, content, work, 'long');
     if (isReplay) reply.header('idempotent-replayed', 'true');
+    started_at = startedAt;
     return result;
   };
-  return runImport({ ...store, write: writeIdempotent }, job);
+  let { started_at } = job;
+  const outcome = await runImport({ ...store, write: writeIdempotent }, job);
+  return { ...outcome, started_at };
 }
 
-type ImportOutcome = Awaited<ReturnType<typeof runImport>> & Pick<ImportSummary, 'leavers'>;
+/** `started_at` if the import may have run earlier. */
+type ImportOutcome = Awaited<ReturnType<typeof runImport>> &
+  Pick<ImportSummary, 'leavers'> & { started_at?: string };
 
 function send(
   request: FastifyRequest,
   reply: FastifyReply,
   job: ImportJob,
-  { scan, results, leavers }: ImportOutcome,
+  { scan, results, leavers, started_at = job.started_at }: ImportOutcome,
   { mode = 'create', results: wanted }: ImportQuery,
 ) {
-  const summary = { ...summaryOf(job, scan, results), mode, ...(leavers && { leavers }) };
+  const summary = { ...summaryOf({ ...job, started_at }, scan, results), mode, ...(leavers && { leavers }) };
   const { atomic, dry_run } = job.options;
   const isRolledBack = atomic && summary.failed > 0;
   const texts = isRolledBack

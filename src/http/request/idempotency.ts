@@ -45,21 +45,27 @@ export async function runIdempotent<Result>(
   content: unknown,
   work: (db: Transaction<Tables>) => Promise<Result>,
   workload: WriteWorkload = 'quick',
-): Promise<{ result: Result; isReplay: boolean }> {
+): Promise<{ result: Result; isReplay: boolean; startedAt: string }> {
   const { write } = request.database;
+  const { now } = request.moment;
   const header = request.headers['idempotency-key'];
-  if (header === undefined) return { result: await write(work, workload), isReplay: false };
+  if (header === undefined) return { result: await write(work, workload), isReplay: false, startedAt: now };
 
   const id = recordId(request, String(header));
   const { scopes, project_ids } = request.actor;
   // The hash includes the permissions, because a stored response may contain data that the key can no longer access.
   const request_hash = hash('sha256', JSON.stringify([content, scopes, project_ids]), 'hex');
   return write(async (db) => {
-    const stored = await findRecord(db, id, request.moment.now);
+    const stored = await findRecord(db, id, now);
     if (stored && stored.request_hash !== request_hash) throw mismatch();
-    if (stored) return { result: JSON.parse(stored.response) as Result, isReplay: true };
+    if (stored)
+      return {
+        result: JSON.parse(stored.response) as Result,
+        isReplay: true,
+        startedAt: stored.created_at,
+      };
     // Inserted before the work, so that a concurrent request with the same key waits for this one.
-    const record = { id, request_hash, response: '', created_at: request.moment.now };
+    const record = { id, request_hash, response: '', created_at: now };
     await db.insertInto('idempotency').values(record).execute();
     const result = await work(db);
     await db
@@ -67,7 +73,7 @@ export async function runIdempotent<Result>(
       .set({ response: JSON.stringify(result) })
       .where('id', '=', id)
       .execute();
-    return { result, isReplay: false };
+    return { result, isReplay: false, startedAt: now };
   }, workload);
 }
 
