@@ -38,11 +38,13 @@ function credentials(operation: Operation, baseUrl: string): string[] {
   return ['-H "Authorization: Bearer $API_KEY"'];
 }
 
-/** One filter as an illustration, and a small page. */
+/** What is required, one filter as an illustration, and a small page. */
 function exampleQuery(parameters: Parameter[]): string {
   const query = parameters.filter((parameter) => parameter.in === 'query');
-  const filter = query.find((parameter) => readableValue(parameter) !== undefined);
+  const required = query.filter((parameter) => parameter.required);
+  const filter = query.find((parameter) => !parameter.required && readableValue(parameter) !== undefined);
   const pairs = [
+    ...required.map((parameter) => `${parameter.name}=${encoded(exampleOf(parameter))}`),
     ...(filter ? [`${filter.name}=${encoded(readableValue(filter))}`] : []),
     ...(query.some(({ name }) => name === 'limit') ? ['limit=50'] : []),
   ];
@@ -60,7 +62,7 @@ function readableValue(parameter: Parameter): unknown {
 export function exampleOf(parameter: Parameter | undefined): unknown {
   if (!parameter) return undefined;
   const { example, schema } = parameter;
-  const [, prefix] = /\^([a-z]{3})_/.exec(schema.pattern ?? '') ?? [];
+  const [, prefix] = /\^([a-z]{3})_/.exec(schema.pattern ?? schema.items?.pattern ?? '') ?? [];
   return example ?? schema.examples?.[0] ?? schema.items?.examples?.[0] ?? (prefix && exampleId(prefix));
 }
 

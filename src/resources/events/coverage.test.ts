@@ -49,6 +49,8 @@ const ofPeople = [
   'setMyPassword',
 ];
 
+const today = new Date().toISOString().slice(0, 10);
+
 /** Requests in order: operation, body, the types of its events. `{…}` in a path is the id of the latest such resource. */
 const requests: [operation: string, body: unknown, types: string[]][] = [
   ['createPerson', { name: 'Grace', email: 'grace@example.com' }, ['person.created']],
@@ -64,6 +66,15 @@ const requests: [operation: string, body: unknown, types: string[]][] = [
   ['addMembers', { user_ids: ['{user_id}'] }, ['group.member_added']],
   ['deleteGroup', undefined, ['group.member_removed', 'group.deleted']],
   ['importGroups', 'name\nArmy\n', ['group.created']],
+  ['createPerson', { name: 'Hopper' }, ['person.created']],
+  ['createGroup', { name: 'Wing', lead_user_id: '{user_id}' }, ['group.created']],
+  [
+    'deactivatePerson',
+    { handover_to_user_id: '{previous_user_id}' },
+    ['group.updated', 'person.deactivated'],
+  ],
+  ['undoHandover', {}, ['group.updated', 'person.reactivated']],
+  ['updateGroup', { lead_user_id: null }, ['group.updated']],
   ['deactivatePerson', {}, ['person.deactivated']],
   ['reactivatePerson', {}, ['person.reactivated']],
   ['deletePerson', undefined, ['person.deleted']],
@@ -107,6 +118,8 @@ const requests: [operation: string, body: unknown, types: string[]][] = [
   ['createProject', { name: 'Gemini' }, ['project.created']],
   ['deleteProject', undefined, ['project.deleted']],
   ['importProjects', 'name\nMercury\n', ['project.created']],
+  ['createReport', { title: 'November', since: today }, ['report.created']],
+  ['deleteReport', undefined, ['report.deleted']],
   ['createCategory', { name: 'Supply' }, ['category.created']],
   ['updateCategory', { name: 'Supplies' }, ['category.updated']],
   ['createCategory', { name: 'Other' }, ['category.created']],
@@ -160,7 +173,9 @@ onBothEngines('the event of every operation', (start) => {
       if (response.status === 201 && id) ids.previous_id = ids.id ?? '';
       if (response.status === 201 && id)
         ids[idNames.find(([collection]) => path.endsWith(collection))?.[1] ?? 'id'] = id;
+      if (response.status === 201 && user_id) ids.previous_user_id = ids.user_id ?? '';
       if (response.status === 201 && user_id) ids.user_id = user_id;
+      if (response.body?.handover_id) ids.handover_id = response.body.handover_id;
       const last: Event = page.data.at(-1);
       if (response.status < 204 && !file && last.subject.id === (user_id ?? id ?? project_id)) {
         const { secret: _, ...resource } = response.body;

@@ -87,9 +87,6 @@ export type PersonPatch = Static<typeof PersonPatch>;
 
 export const personnelFilters = {
   q: Line({ description: 'Part of the name, email, or title; case and accents are ignored.' }),
-  search: OneOf(['names', 'all'], {
-    description: 'With `q`: `all` also searches departments, skills and locations.',
-  }),
   status: ManyOf(fields.status),
   kind: ManyOf(fields.kind),
   group_id: Id('group', { description: 'Members of this group.' }),
@@ -98,6 +95,9 @@ export const personnelFilters = {
   department: Line({ description: 'Case and accents are ignored.' }),
   location: Line({ description: 'Case is ignored.' }),
   skill: Line({ description: 'Case and accents are ignored.' }),
+  search: OneOf(['names', 'all'], {
+    description: 'With `q`: `all` also searches departments, skills and locations.',
+  }),
   assignable: Type.Boolean(),
   user_ids: ManyOf(Id('person'), { description: 'Up to 500 user IDs.' }),
   email: Email({ description: 'Case is ignored.' }),
