@@ -3,10 +3,9 @@ import { preferredType } from '../core/accept.ts';
 import { invalidParameter, Problem } from '../core/errors.ts';
 import { limits } from '../core/schemas.ts';
 import { joinWords, nearest, shortened } from '../core/text.ts';
-import { writeCell } from '../formats/cells.ts';
+import { wordWriter, writeCell } from '../formats/cells.ts';
 import { csvLine } from '../formats/csv.ts';
 import { maxLines, packXlsx, type SheetColumn, sheet, xlsxType } from '../formats/xlsx-write.ts';
-import { wordWriter } from './words.ts';
 
 export const formatNames = ['json', 'ndjson', 'csv', 'xlsx'] as const;
 export type FormatName = (typeof formatNames)[number];
