@@ -333,6 +333,8 @@ test('the demo starts with sample data and leaves nothing behind', async (t) => 
   assert.ok((await total('/v1/issues')) >= 200);
   const { data } = await (await fetch(`${service.origin}/v1/events`, { headers })).json();
   assert.ok(data.length >= 8, 'there is recent activity');
+  const times = data.map(({ at }: { at: string }) => at);
+  assert.deepEqual(times, times.toSorted(), 'in the order of time');
   service.child.kill('SIGTERM');
   assert.equal(await service.exit, 0);
   assert.deepEqual(readdirSync(folder), []);

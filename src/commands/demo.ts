@@ -5,19 +5,26 @@ import { addActivity } from '../../demo/activity.ts';
 import { type Counts, fillDemo } from '../../demo/fill.ts';
 import { inviteDemoPerson } from '../../demo/sign-in.ts';
 import { type Config, fileDatabaseUrl } from '../config.ts';
+import { systemClock } from '../core/clock.ts';
 import type { App } from '../http/fastify.ts';
 import { curl, signInUrl, startService, stopWithGrace } from './serve.ts';
 
 /** Runs the service with sample data in a temporary database, which is deleted when the process exits. */
 export async function demo(config: Config, print: (text: string) => void): Promise<void> {
   const database_url = fileDatabaseUrl(join(createTemporaryFolder(), 'muster.db'));
-  const { app, first } = await startService({ ...config, database_url, first_key_file: undefined });
+  const counts = Promise.withResolvers<Counts>();
+  const { app, first } = await startService(
+    { ...config, database_url, first_key_file: undefined },
+    systemClock,
+    async ({ database, clock }) => {
+      counts.resolve(await fillDemo(database, clock()));
+      await addActivity(database, clock());
+    },
+  );
   try {
-    const counts = await fillDemo(app.database, app.clock());
-    await addActivity(app.database, app.clock());
     const { name, token } = await inviteDemoPerson(app.database, app.clock());
     stopWithGrace(app);
-    print(greeting(app, counts, first?.key ?? '', { name, url: signInUrl(app, token) }));
+    print(greeting(app, await counts.promise, first?.key ?? '', { name, url: signInUrl(app, token) }));
   } catch (error) {
     await app.close();
     throw error;

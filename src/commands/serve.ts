@@ -57,8 +57,11 @@ Try it:
 
 export const signInUrl = ({ baseUrl }: App, token: string) => `${baseUrl}/sign-in#${token}`;
 
-/** Listens before it migrates, so that a port in use has no side effects. Requests are rejected until it is ready. */
-export async function startService(config: Config, clock = systemClock) {
+/**
+ * Listens before it migrates, so that a port in use has no side effects. Requests are rejected until it is ready. `fill`
+ * writes sample data before the first key is created, so that their events are in the order of time.
+ */
+export async function startService(config: Config, clock = systemClock, fill?: (app: App) => Promise<void>) {
   const { startTracing } = config.tracing ? await import('../http/ops/tracing.ts') : {};
   // The SDK may report problems before the app, and so its log, exists.
   const created = Promise.withResolvers<App>();
@@ -80,6 +83,7 @@ export async function startService(config: Config, clock = systemClock) {
     await database.migrate();
     await database.checkSetup();
     if (config.time_zone) await storeConfiguredTimeZone(database, config.time_zone, clock());
+    await fill?.(app);
     const first = await createFirst(database, clock(), config.first_key_file);
     await jobs.runDue();
     readiness.state = 'ready';

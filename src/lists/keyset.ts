@@ -26,9 +26,15 @@ export type Order = {
 
 /**
  * A part of the rows of a list, found in the order of another table, such as the risks of people by the name of the person.
- * The walks of an order find all rows, each of them once. `isTied` if all of its rows have the same key.
+ * The walks of an order find all rows, each of them once. `isTied` if all of its rows have the same key, `isJoined` if its
+ * key does without the joins of the order.
  */
-export type Walk = { rows(db: Kysely<Tables>): RowsQuery; key: RawBuilder<string>; isTied?: boolean };
+export type Walk = {
+  rows(db: Kysely<Tables>): RowsQuery;
+  key: RawBuilder<string>;
+  isTied?: boolean;
+  isJoined?: boolean;
+};
 
 /** Where a page continues: the key and the tie of the row before it. */
 export type Bound = { key: string | RawBuilder<string>; tie: string | RawBuilder<string> };

@@ -281,8 +281,9 @@ function walkedKeys(
   after: Bound | undefined,
   limit: RawBuilder<number>,
 ): RowsQuery {
-  const parts = (list.order.walks ?? []).map(({ rows, key, isTied = false }, i) => {
-    const order = { ...list.order, key };
+  const { joins: _, ...unjoined } = list.order;
+  const parts = (list.order.walks ?? []).map(({ rows, key, isTied = false, isJoined = false }, i) => {
+    const order = { ...(isJoined ? unjoined : list.order), key };
     const keys = selectKeys(list, rowsAfter(db, { ...list, order }, after, rows), order);
     const found = (isTied && order.tie ? keys.orderBy(order.tie) : ordered(order, keys)).limit(limit);
     return sql`select * from (${found}) as ${sql.ref(`walk_${i}`)}`;

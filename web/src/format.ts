@@ -104,14 +104,8 @@ type OrganizationOfMe = {
 /** The first past day that the service knows. */
 export const firstDay = () => organization.firstDay;
 
-/** The day that everything is compared with unless another one is chosen. */
-export function comparisonDay(day = today()): string {
-  const wanted = daysLater(day, -organization.comparison_days);
-  return wanted < firstDay() ? firstDay() : wanted;
-}
-
-/** `30 days`. */
-export const comparisonPeriod = () => pluralize(organization.comparison_days, 'day');
+/** How many days ago everything is compared with unless the user chooses another period. */
+export const comparisonDays = () => organization.comparison_days;
 
 /** By their number in JavaScript. */
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];

@@ -50,7 +50,7 @@ export function useFilters(names: readonly string[]) {
 }
 
 /** The order and the day of a list are in the URL too, but hide no rows, so they stay when the filters are cleared. */
-const notFilters = ['sort', 'as_of'];
+const notFilters = ['sort', 'as_of', 'since'];
 const countFilters = (filters: Filters) =>
   Object.keys(filters).filter(
     (name) => !['search', 'transitive'].includes(name) && !notFilters.includes(name),
@@ -193,10 +193,12 @@ export type FilterMenuProps = {
   value: string | undefined;
   options: readonly (readonly [value: string, label: string])[];
   onChange: (value: string | null) => void;
+  /** Follows the values. */
+  children?: ReactNode;
 };
 
 /** A filter with several values; a row matches any of them. A long list of values has a search. */
-export function FilterMenu({ label, value, options, onChange }: FilterMenuProps) {
+export function FilterMenu({ label, value, options, onChange, children }: FilterMenuProps) {
   const [text, setText] = useState('');
   const selected = value ? value.split(',') : [];
   const hasSearch = options.length > 12;
@@ -243,6 +245,7 @@ export function FilterMenu({ label, value, options, onChange }: FilterMenuProps)
             </Checkbox>
           ))}
         </CheckboxGroup>
+        {children}
       </Popover>
     </DialogTrigger>
   );

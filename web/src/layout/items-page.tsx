@@ -139,7 +139,7 @@ export function ItemsPage<Row extends ListedItem>(props: PageProps<Row>) {
         <PrintButton loadMore={rows.hasNextPage ? rows.fetchNextPage : undefined} />
         <ExportButton
           path={exportPath}
-          filters={filters}
+          filters={table.filters ?? filters}
           name={list}
           columns={choice.columns}
           canImport={canCreate}

@@ -11,6 +11,8 @@ const listFilters: readonly ListFilter[] = [
   ['risks', 'Risks not assessed', { assessed: 'false' }],
   ['risks', 'Risks above appetite', { above_appetite: 'true' }],
   ['risks', 'Risks with a review overdue', { review_overdue: 'true' }],
+  ['risks', 'Risks that moved up', { change: 'up' }],
+  ['risks', 'New risks', { change: 'new' }],
   ['issues', 'Overdue issues', { overdue: 'true' }],
   ['issues', 'Unassigned issues', { unassigned: 'true' }],
   ['issues', 'Blocked issues', { status: 'blocked' }],

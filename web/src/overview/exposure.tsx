@@ -3,7 +3,8 @@ import { Link } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { paths } from '../api/openapi.ts';
 import { Loaded } from '../components/loading.tsx';
-import { comparisonDay, comparisonPeriod, daysFromToday, formatChange, formatNumber } from '../format.ts';
+import { daysFromToday, formatChange, formatNumber } from '../format.ts';
+import { type Period, usePeriod } from '../period/period.ts';
 import { levelLabel, useRiskModel } from '../risks/model.ts';
 import { Trend } from './trend.tsx';
 
@@ -21,26 +22,27 @@ const useWeeks = () => useTrend({ from: daysFromToday(-91), interval: 'week' });
 
 /** The register today and on the day of comparison, which is no day of the weekly trend. */
 export function useRiskChange() {
-  const since = comparisonDay();
+  const { since } = usePeriod();
   const { data: weeks } = useWeeks();
   const { data: days } = useTrend({ from: since, to: since, interval: 'day' });
   return { now: weeks?.data.at(-1), before: days?.data[0] };
 }
 
 /** `+3 in 30 days`. */
-const inPeriod = (change: number) =>
-  `${change === 0 ? 'No change' : formatChange(change)} in ${comparisonPeriod()}`;
+const inPeriod = (change: number, { within }: Period) =>
+  `${change === 0 ? 'No change' : formatChange(change)} ${within}`;
 
 /** The total risk score over time. */
 export function Exposure() {
   const query = useWeeks();
+  const period = usePeriod();
   const { now, before } = useRiskChange();
   return (
     <section className="card exposure" aria-labelledby="exposure">
       <header>
         <h2 id="exposure">Total risk score {now && formatNumber(now.sum)}</h2>
         <span className="quiet">
-          {now && before && `${inPeriod(now.sum - before.sum)} · `}
+          {now && before && `${inPeriod(now.sum - before.sum, period)} · `}
           last 13 weeks
         </span>
       </header>
@@ -52,6 +54,7 @@ export function Exposure() {
 /** The number of risks and how it has changed, and the opportunities beside them. */
 export function RiskTiles({ opportunities }: { opportunities: number }) {
   const { now, before } = useRiskChange();
+  const period = usePeriod();
   const { data: model } = useRiskModel();
   return (
     <ul className="tiles risk-tiles" aria-label="Risks">
@@ -62,7 +65,9 @@ export function RiskTiles({ opportunities }: { opportunities: number }) {
             <span>
               {label ?? `${adjective ?? levelLabel(model, field)} ${now?.[field] === 1 ? 'risk' : 'risks'}`}
             </span>
-            <span className="change">{now && before ? inPeriod(now[field] - before[field]) : '\u00a0'}</span>
+            <span className="change">
+              {now && before ? inPeriod(now[field] - before[field], period) : '\u00a0'}
+            </span>
           </Link>
         </li>
       ))}

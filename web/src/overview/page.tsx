@@ -9,15 +9,10 @@ import { ErrorNotice } from '../components/error-notice.tsx';
 import { HealthReasonsLine, HealthRules, healthStates } from '../components/health-reasons.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { Loaded, Loading } from '../components/loading.tsx';
-import {
-  comparisonDay,
-  comparisonPeriod,
-  daysFromToday,
-  formatNumber,
-  humanize,
-  pluralize,
-} from '../format.ts';
+import { daysFromToday, formatNumber, humanize, pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
+import { type Period, usePeriod } from '../period/period.ts';
+import { PeriodMenu } from '../period/period-menu.tsx';
 import { NoProjects } from '../projects/no-projects.tsx';
 import { useProjects, worstFirst } from '../projects/queries.ts';
 import { HeatMap } from '../risks/heat-map.tsx';
@@ -37,7 +32,7 @@ export function OverviewPage() {
   const projects = useProjects();
   return (
     <>
-      <Title title="Overview" />
+      <Title title="Overview">{projects.data?.length !== 0 && <PeriodMenu />}</Title>
       <Loaded query={projects}>
         {(all) => {
           const page = all.length === 0 ? <NoProjects /> : <Portfolio projects={all} />;
@@ -76,6 +71,7 @@ function Portfolio({ projects }: { projects: Project[] }) {
 function Headline({ projects }: { projects: Project[] }) {
   const { data: issues } = useIssueSummary();
   const { now, before } = useRiskChange();
+  const period = usePeriod();
   const { data: model } = useRiskModel();
   if (!issues || !now || !before) return <p className="headline" />;
   const critical = levelLabel(model, 'critical').toLowerCase();
@@ -83,7 +79,7 @@ function Headline({ projects }: { projects: Project[] }) {
     <p className="headline">
       <HealthOf projects={projects} />;{' '}
       <Link href="/risks?kind=threat&level=critical">{pluralize(now.critical, `${critical} risk`)}</Link>,{' '}
-      {comparison(now.critical - before.critical)};{' '}
+      {comparison(now.critical - before.critical, period)};{' '}
       <Link href="/issues?overdue=true">{pluralize(issues.data.overdue, 'issue')} overdue</Link>.
     </p>
   );
@@ -112,9 +108,9 @@ function HealthOf({ projects }: { projects: Project[] }) {
   );
 }
 
-const comparison = (difference: number) => {
-  if (difference === 0) return `unchanged in ${comparisonPeriod()}`;
-  return `${formatNumber(Math.abs(difference))} ${difference > 0 ? 'more' : 'fewer'} than ${comparisonPeriod()} ago`;
+const comparison = (difference: number, { within, start }: Period) => {
+  if (difference === 0) return `unchanged ${within}`;
+  return `${formatNumber(Math.abs(difference))} ${difference > 0 ? 'more' : 'fewer'} than ${start}`;
 };
 
 function ProjectHealth({ projects }: { projects: Project[] }) {
@@ -157,18 +153,19 @@ function ProjectHealth({ projects }: { projects: Project[] }) {
 
 function TopRisks() {
   const risks = useRisks({ kind: 'threat' }, { limit: 10, isCounted: false });
+  const { since, within } = usePeriod();
   return (
     <section className="card top-risks" aria-labelledby="top-risks">
       <header>
         <h2 id="top-risks">Top 10 risks</h2>
-        <span className="quiet">Score change in {comparisonPeriod()}</span>
+        <span className="quiet">Score change {within}</span>
       </header>
       {risks.isError && <ErrorNotice error={risks.error} retry={() => risks.refetch()} />}
       {risks.isPending && <Loading />}
       {risks.firstPage && risks.rows.length === 0 && <p className="quiet">No active risks</p>}
       <ol className="ranking">
         {risks.rows.map((risk) => (
-          <TopRisk key={risk.id} risk={risk} />
+          <TopRisk key={risk.id} risk={risk} since={since} />
         ))}
       </ol>
       <Link className="view-all" href="/risks?kind=threat">
@@ -178,7 +175,7 @@ function TopRisks() {
   );
 }
 
-const TopRisk = ({ risk }: { risk: RankedRisk }) => (
+const TopRisk = ({ risk, since }: { risk: RankedRisk; since: string }) => (
   <li>
     <span className="rank">{risk.rank}</span>
     <Score {...risk} />
@@ -186,7 +183,7 @@ const TopRisk = ({ risk }: { risk: RankedRisk }) => (
       <bdi>{risk.title}</bdi>
     </Link>
     <span className="key">{risk.key}</span>
-    <Movement risk={risk} since={comparisonDay()} />
+    <Movement risk={risk} since={since} />
   </li>
 );
 

@@ -17,7 +17,7 @@ import { issueFilterNames, useIssues } from '../issues/queries.ts';
 import { ItemsTable, type ListedItem } from '../layout/items-page.tsx';
 import { rateAction, riskColumns } from '../risks/columns.tsx';
 import { RiskFilters } from '../risks/filters.tsx';
-import { canHaveMovement, riskFilterNames, useRisks } from '../risks/queries.ts';
+import { canHaveMovement, riskFilterNames, useCompared, useRisks, useShownPeriod } from '../risks/queries.ts';
 import { doneColumn, taskColumns } from '../tasks/columns.tsx';
 import { TaskFilters } from '../tasks/filters.tsx';
 import { taskFilterNames, useTasks } from '../tasks/queries.ts';
@@ -28,8 +28,9 @@ type Props = { project: Project };
 
 export function ProjectRisks({ project }: Props) {
   const state = useFilters(withoutProject(riskFilterNames));
-  const filters = filtersIn(project, state);
-  const all = riskColumns({ isFiltered: true, hasMovement: canHaveMovement(filters) });
+  const filters = useCompared(filtersIn(project, state));
+  const period = useShownPeriod(state.filters);
+  const all = riskColumns({ isFiltered: true, hasMovement: canHaveMovement(filters), period });
   // The rank among all projects and its history are on the list of all risks.
   const choice = useColumns('project risks', inProject('risks', all, ['rank', 'movement']));
   const hasMovement = choice.columns.some(({ name }) => name === 'movement');

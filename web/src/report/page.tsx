@@ -14,6 +14,8 @@ import { lazy } from '../components/lazy.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { formatDay, formatNumber, pluralize, today } from '../format.ts';
 import { Title } from '../layout/title.tsx';
+import { choosePeriod, periodSince } from '../period/period.ts';
+import { PeriodMenu } from '../period/period-menu.tsx';
 import { NoProjects } from '../projects/no-projects.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
 import { useProjects, worstFirst } from '../projects/queries.ts';
@@ -27,9 +29,9 @@ import {
   listHref,
   type Period,
   useComparison,
+  useDays,
   useIssueCounts,
   useTopRisks,
-  validDays,
 } from './queries.ts';
 import { useReports } from './saved/queries.ts';
 import { OverdueIssues, TopOpportunities, TopRisks } from './tables.tsx';
@@ -45,7 +47,7 @@ export function ReportPage() {
   const { name } = useMe().organization;
   const isLoading = useIsFetching() > 0;
   const canSave = useHasScope()('projects.manage');
-  const period = { project: filters.project?.split(','), ...validDays(filters.since, filters.as_of) };
+  const period = { project: filters.project?.split(','), ...useDays(filters.since, filters.as_of) };
   const topRisks = useTopRisks(period, 10);
   return (
     <div className="report">
@@ -77,7 +79,15 @@ export function ReportPage() {
           label="Changes since"
           day={period.since}
           max={period.asOf ?? today()}
-          onChange={(since) => set({ since })}
+          onChange={(since) => {
+            choosePeriod(since);
+            // Also in the URL, so that others see the same report.
+            set({ since });
+          }}
+        />
+        <PeriodMenu
+          {...(filters.since && { shown: periodSince(period.since) })}
+          onChoose={() => set({ since: null })}
         />
         <AsOfInput value={period.asOf} onChange={(as_of) => set({ as_of })} />
       </search>

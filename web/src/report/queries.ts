@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { paths, RankedRisk } from '../api/openapi.ts';
-import { comparisonDay, daysLater, endOf, formatDay, isDay, today } from '../format.ts';
+import { daysLater, endOf, formatDay, isDay, today } from '../format.ts';
+import { usePeriod } from '../period/period.ts';
 import { isActiveRisk } from '../risks/model.ts';
 
 /** What the report is about: some projects, or all, the day that everything is compared with, and the day it shows. */
@@ -20,10 +21,11 @@ type AllIssuesQuery = NonNullable<paths['/v1/issues/all']['get']['parameters']['
 export const maxRows = 1000;
 
 /** For days from the URL, which can be any text. A report of an earlier day is compared with a day before it. */
-export function validDays(since = '', asOf = ''): Pick<Period, 'since' | 'asOf'> {
+export function useDays(since = '', asOf = ''): Pick<Period, 'since' | 'asOf'> {
   const last = isDay(asOf) && asOf < today() ? asOf : today();
+  const chosen = usePeriod(last);
   return {
-    since: isDay(since) && since <= last ? since : comparisonDay(last),
+    since: isDay(since) && since <= last ? since : chosen.since,
     asOf: last === today() ? undefined : last,
   };
 }

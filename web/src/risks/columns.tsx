@@ -9,7 +9,8 @@ import {
   updatedColumn,
 } from '../components/columns.tsx';
 import type { Column } from '../components/table.tsx';
-import { capitalize, comparisonDay, comparisonPeriod, formatNumber, humanize } from '../format.ts';
+import { capitalize, formatNumber, humanize } from '../format.ts';
+import type { Period } from '../period/period.ts';
 import { Assess } from './assess.tsx';
 
 export const rateAction: RowAction<RankedRisk> = {
@@ -17,10 +18,14 @@ export const rateAction: RowAction<RankedRisk> = {
   dialog: (risk, onClose) => <Assess risk={risk} onClose={onClose} />,
 };
 
-type Options = { isFiltered: boolean; hasMovement: boolean };
+type Options = { isFiltered: boolean; hasMovement: boolean; period: Period };
 
 /** Filters change the ranks, so the header says that they are not the ranks among all risks. */
-export const riskColumns = ({ isFiltered, hasMovement }: Options): readonly Column<RankedRisk>[] => [
+export const riskColumns = ({
+  isFiltered,
+  hasMovement,
+  period: { since, header },
+}: Options): readonly Column<RankedRisk>[] => [
   {
     name: 'rank',
     header: isFiltered ? 'Rank in filter' : 'Rank',
@@ -32,12 +37,13 @@ export const riskColumns = ({ isFiltered, hasMovement }: Options): readonly Colu
   },
   {
     name: 'movement',
-    header: `Change, ${comparisonPeriod()}`,
-    width: 7.2,
+    header,
+    width: header.includes('since') ? 10.5 : 7.2,
     from: 'laptop',
-    onPhone: (risk) => hasMoved(risk, comparisonDay()) && <Movement risk={risk} since={comparisonDay()} />,
+    onPhone: (risk) => hasMoved(risk, since) && <Movement risk={risk} since={since} />,
     isHidden: !hasMovement,
-    cell: (risk) => <Movement risk={risk} since={comparisonDay()} />,
+    sorts: ['-change', 'change'],
+    cell: (risk) => <Movement risk={risk} since={since} />,
   },
   {
     name: 'score',

@@ -8,10 +8,12 @@ import {
   type FilterState,
   FilterToggle,
 } from '../components/filters.tsx';
-import { capitalize, enumOptions } from '../format.ts';
+import { capitalize, enumOptions, formatDayOrText } from '../format.ts';
+import { PeriodOptions } from '../period/period-menu.tsx';
 import { OwningGroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
 import { levelLabel, useRiskModel } from './model.ts';
+import { useShownPeriod } from './queries.ts';
 
 type Props = {
   state: FilterState;
@@ -21,6 +23,7 @@ type Props = {
 
 export function RiskFilters({ state, isInProject = false }: Props) {
   const { bind, filters, set } = state;
+  const { header } = useShownPeriod(filters);
   const { data: model } = useRiskModel();
   const levels = model?.levels.map(({ level }) => level) ?? riskLevelValues.slice(1);
   return (
@@ -38,6 +41,9 @@ export function RiskFilters({ state, isInProject = false }: Props) {
         <PersonFilter label="Owner" {...bind('owner_user_id')} />
         <OwningGroupFilter state={state} />
         <FilterToggle label="Above appetite" {...bind('above_appetite')} />
+        <FilterMenu label={header} options={changes} {...bind('change')}>
+          <PeriodOptions onChoose={() => set({ since: null })} />
+        </FilterMenu>
         <AsOfInput {...bind('as_of')} />
       </FilterBar>
       {filters.as_of && (
@@ -54,6 +60,11 @@ const kinds = [
   ['threat', 'Threats'],
   ['opportunity', 'Opportunities'],
 ] as const;
+const changes = [
+  ['up', 'Moved up'],
+  ['down', 'Moved down'],
+  ['new', 'New'],
+] as const;
 
 /** Labels of the filters that only links set. */
 const appliedFilters = {
@@ -68,4 +79,5 @@ const appliedFilters = {
   ...dayFilters('due', 'Due'),
   ...dayFilters('review', 'Review'),
   ...changedFilter,
+  since: (day: string) => `Compared with ${formatDayOrText(day)}`,
 };

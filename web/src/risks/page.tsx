@@ -13,7 +13,14 @@ import { rateAction, riskColumns } from './columns.tsx';
 import { RiskFilters } from './filters.tsx';
 import { HeatMap } from './heat-map.tsx';
 import type { RiskKind } from './kinds.ts';
-import { canHaveMovement, riskFilterNames, useHeatMap, useRisks } from './queries.ts';
+import {
+  canHaveMovement,
+  riskFilterNames,
+  useCompared,
+  useHeatMap,
+  useRisks,
+  useShownPeriod,
+} from './queries.ts';
 import { RiskCounts } from './risk-counts.tsx';
 import { NewRisk } from './risk-form.tsx';
 
@@ -21,14 +28,16 @@ import { NewRisk } from './risk-form.tsx';
 export function RisksPage() {
   const state = useFilters(riskFilterNames);
   const { filters, isFiltered } = state;
+  const compared = useCompared(filters);
+  const period = useShownPeriod(filters);
   const heatMap = useHeatMapCard();
   // The cells of threats and of opportunities mean different things, so the heat map shows one of them.
   const kind = filters.kind === 'opportunity' ? 'opportunity' : 'threat';
-  const all = riskColumns({ isFiltered, hasMovement: canHaveMovement(filters) });
+  const all = riskColumns({ isFiltered, hasMovement: canHaveMovement(filters), period });
   const sort = useSort('risks', state, all);
   const choice = useColumns('risks', all);
   const hasMovement = choice.columns.some(({ name }) => name === 'movement');
-  const risks = useRisks(filters, { hasMovement });
+  const risks = useRisks(compared, { hasMovement });
   const { firstPage, isPlaceholderData } = risks;
   const unassessed = isPlaceholderData ? 0 : (firstPage?.meta.unassessed ?? 0);
   return (
@@ -36,6 +45,7 @@ export function RisksPage() {
       list="risks"
       noun={filters.status ? 'risk' : 'active risk'}
       state={state}
+      filters={compared}
       sort={sort}
       rows={risks}
       choice={choice}

@@ -6,7 +6,8 @@ import type { paths } from '../api/openapi.ts';
 import { usePages } from '../api/pages.ts';
 import { useRows } from '../api/queries.ts';
 import type { Filters } from '../components/filters.tsx';
-import { comparisonDay } from '../format.ts';
+import { isDay } from '../format.ts';
+import { type Period, periodSince, usePeriod } from '../period/period.ts';
 
 type Query = NonNullable<paths['/v1/risks']['get']['parameters']['query']>;
 
@@ -35,6 +36,8 @@ export const riskFilterNames = [
   'review_after',
   'review_before',
   'as_of',
+  'change',
+  'since',
   'updated_since',
   'sort',
 ] as const;
@@ -54,15 +57,31 @@ export const useCategories = () =>
     queryFn: async () => (await dataOrThrow(api.GET('/v1/categories'))).data,
   });
 
+const isByChange = (sort: string | undefined) => sort === 'change' || sort === '-change';
+
 /** Risks have no movement when they are sorted otherwise or as of another day. */
-export const canHaveMovement = ({ sort, as_of }: Filters) => !sort && !as_of;
+export const canHaveMovement = ({ sort, as_of }: Filters) => (!sort || isByChange(sort)) && !as_of;
+
+/** With the day that changes are compared with if something compares: that of the URL, or of the chosen period. */
+export function useCompared({ since, ...filters }: Filters): Filters {
+  const period = usePeriod(filters.as_of);
+  const isCompared = filters.change !== undefined || isByChange(filters.sort);
+  return isCompared ? { ...filters, since: since ?? period.since } : filters;
+}
+
+/** The period of a list of risks. */
+export function useShownPeriod({ since, as_of }: Filters): Period {
+  const period = usePeriod(as_of);
+  return since && isDay(since) ? periodSince(since) : period;
+}
 
 /**
  * The ranked risks and how each has moved since the day of comparison. For the movement the service ranks all risks as of that day, which
  * is slow, so a second query reads it page by page after the rows.
  */
 export function useRisks(filters: Filters, { limit = 100, isCounted = true, hasMovement = true } = {}) {
-  const since = comparisonDay();
+  const period = usePeriod();
+  const since = filters.since ?? period.since;
   const risks = useRows(
     ['risks', 'list', filters],
     (paging) => readRisks({ ...asQuery(filters), ...paging }),
@@ -87,7 +106,8 @@ export function useRisks(filters: Filters, { limit = 100, isCounted = true, hasM
 }
 
 /** Ignores the filters of a selected cell, which would empty the other cells. */
-export function useHeatMap({ probability, impact, sort, ...filters }: Filters) {
+export function useHeatMap({ probability, impact, sort, ...shown }: Filters) {
+  const filters = useCompared(shown);
   return useQuery({
     queryKey: ['risks', 'heatmap', filters],
     queryFn: () => dataOrThrow(api.GET('/v1/risks/heatmap', { params: { query: asQuery(filters) } })),

@@ -6,7 +6,7 @@ import { Button } from '../components/button.tsx';
 import type { Filters } from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { capitalize, formatNumber, pluralize } from '../format.ts';
-import { readSummary } from './queries.ts';
+import { readSummary, useCompared } from './queries.ts';
 
 const maxShown = 8;
 
@@ -30,9 +30,10 @@ export function RiskCounts({ filters }: { filters: Filters }) {
 }
 
 function Counts({ filters: { sort, ...filters } }: { filters: Filters }) {
+  const compared = useCompared(filters);
   const query = useQuery({
-    queryKey: ['risks', 'summary', filters],
-    queryFn: () => readSummary({ ...filters, top: '200' }),
+    queryKey: ['risks', 'summary', compared],
+    queryFn: () => readSummary({ ...compared, top: '200' }),
   });
   const hrefOf = (more: Filters) => `/risks?${new URLSearchParams({ ...filters, ...more })}`;
   return (

@@ -9,6 +9,7 @@ import { Form } from '../../components/form.tsx';
 import type { FieldOf } from '../../components/form-values.ts';
 import { toast } from '../../components/toast.tsx';
 import { formatDay, today } from '../../format.ts';
+import { choiceOfReport, choosePeriod, isReportChoice, readChoice } from '../../period/period.ts';
 import type { Period } from '../queries.ts';
 import { lengthNames, sectionNames } from './queries.ts';
 
@@ -77,6 +78,7 @@ export function SaveReport({ period, projects, risks, onClose }: Props) {
         .map(([project_id, text]) => ({ project_id, text })),
     };
     const report = await write(api.POST('/v1/reports', { body }));
+    if (isReportChoice(readChoice())) choosePeriod(choiceOfReport(report.day));
     toast(`Saved ${title}`);
     navigate(`/reports/${report.id}`);
   };
