@@ -29,7 +29,7 @@ onBothEngines('the sort orders of lists', (start) => {
         updated_at: times('updated_at'),
         ...(list === 'personnel' && { created_at: times('created_at') }),
       };
-      const tested = ['rank', 'relevance', ...Object.keys(ascendingByField)];
+      const tested = ['rank', 'relevance', 'change', ...Object.keys(ascendingByField)];
       const offered = sorts[list as keyof typeof sorts].map((sort) => sort.replace('-', ''));
       assert.deepEqual(new Set(offered).difference(new Set(tested)), new Set(), `untested orders of ${list}`);
       for (const [field, ascending] of Object.entries(ascendingByField)) {

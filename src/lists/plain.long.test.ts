@@ -113,7 +113,7 @@ const filtersOf = (people: string[], groups: string[]) => {
         'check=no_response_plan',
       ],
       ...['check=owner_inactive', 'check=unassessed', 'review_before=2027-01-20', 'raised_since=2026-11-15'],
-      ...['updated_since=2026-11-15T00:00:00Z', 'external_id=none'],
+      ...['updated_since=2026-11-15T00:00:00Z', 'external_id=none', 'change=up', 'change=down,new'],
     ],
     issues: [
       ...common,
@@ -132,9 +132,11 @@ const orders = { risks: riskOrders, issues: issueOrders, tasks: taskOrders };
 
 onBothEngines('lists of random items', (start) => {
   test('have the same rows in pages, found in indexes, as a plain query without these indexes', async (t) => {
-    const clock = settableClock('2026-11-15T09:00:00Z');
+    const clock = settableClock('2026-11-10T09:00:00Z');
     const { service, key } = await withKey(start(t, { clock }));
     const { people, groups } = await createItems(service, key);
+    clock.set('2026-11-15T09:00:00Z');
+    await reassess(service, key);
     const queries = randomQueries(people, groups);
     const limited = await service.make('/v1/keys', key, {
       name: 'limited',
@@ -174,7 +176,8 @@ function randomQueries(people: string[], groups: string[]): string[] {
     ]);
     return [...plain, ...single, ...random]
       .filter(([, given]) => new Set(given.map((filter) => filter.split('=')[0])).size === given.length)
-      .map(([sort, given]) => `/v1/${list}?${[`sort=${sort}`, ...given].join('&')}`);
+      .map(([sort, given]) => `/v1/${list}?${[`sort=${sort}`, ...given].join('&')}`)
+      .map((path) => (path.includes('change') ? `${path}&since=2026-11-12` : path));
   });
 }
 
@@ -203,6 +206,15 @@ async function createItems(service: TestService, key: string) {
   await service.post('/v1/projects/OLD/archive', key, undefined);
   await service.post(`/v1/personnel/${people[1]}/deactivate`, key, {});
   return { people, groups };
+}
+
+/** Some scores rise and some fall, and some risks are new. */
+async function reassess(service: TestService, key: string) {
+  const base = '/v1/projects/ONE/risks';
+  for (const number of [2, 3, 4, 6, 7, 8, 10, 11])
+    await service.patch(`${base}/ONE-R${number}`, key, { probability: (number % 5) + 1, impact: 3 });
+  for (const title of ['Pump', 'A new one'])
+    await service.make(base, key, { title, probability: 2, impact: 2 });
 }
 
 /** Follows the cursors of short pages. */

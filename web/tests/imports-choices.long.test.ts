@@ -184,3 +184,16 @@ test('a file is imported on the list of all projects, which creates missing ones
     ],
   );
 });
+
+test('choices that change faster than the service checks them end with the last ones', async (t) => {
+  const page = await console.open(t, '/risks?project=APOLLO');
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  await choose(page, 'register.csv', await sample('risk-register-unknown-owners.csv'));
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText(/^People, \d not found/).waitFor();
+  for (const label of ['Create as placeholder', 'Leave empty', 'Create as placeholder', 'Leave empty'])
+    for (const name of ['jdoe', 'John Doe', 'Ada Lovelace'])
+      await dialog.getByRole('combobox', { name: new RegExp(`^${name}`) }).selectOption({ label });
+  await dialog.getByText('3 rows: 3 new.').waitFor();
+  await dialog.getByText('“n/a” is empty').waitFor();
+});

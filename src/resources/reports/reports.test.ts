@@ -23,7 +23,7 @@ async function portfolio(service: TestService, key: string, clock: ReturnType<ty
   await add('GEMINI/risks', { title: 'Chance', kind: 'opportunity', probability: 3, impact: 3 });
   await patch(`GEMINI/risks/${reopened.key}`, { status: 'closed', closure_reason: 'Over.' });
   clock.set('2026-11-12T12:00:00Z');
-  await patch(`APOLLO/risks/${rising.key}`, { probability: 5, impact: 5 });
+  await patch(`APOLLO/risks/${rising.key}`, { probability: 5, impact: 5, reason: 'Late.' });
   await patch(`APOLLO/risks/${falling.key}`, { probability: 1 });
   await patch(`APOLLO/risks/${closed.key}`, { status: 'closed', closure_reason: 'Over.' });
   await patch(`GEMINI/risks/${reopened.key}`, { status: 'open', reason: 'Back.', probability: 5 });
@@ -66,8 +66,8 @@ onBothEngines('reports', (start) => {
     assert.deepEqual(titles(content.top_risks), ['Rising', 'Reopened', 'Falling', 'New']);
     const [top] = content.top_risks;
     assert.deepEqual(
-      [top.score, top.movement.score_then, top.response_plan, top.next_task.title, top.project_key],
-      [25, 4, 'Watch it.', 'Next', 'APOLLO'],
+      [top.score, top.movement.score_then, top.movement.reason, top.response_plan, top.next_task.title],
+      [25, 4, 'Late.', 'Watch it.', 'Next'],
     );
     assert.equal(content.top_risks[1].next_task, null);
     assert.deepEqual(titles(content.opportunities), ['Chance']);

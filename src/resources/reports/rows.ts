@@ -44,7 +44,7 @@ export function pickAll<Row extends TObject>(schema: Row, rows: readonly object[
 
 type ScoredRisk = { id: string; score: number | null; created_at: string };
 
-/** Adds to each risk the score that it had before an instant. Its rank then would take a scan of the register. */
+/** Adds to each risk the score that it had before an instant, and why it was changed. Its rank then would take a scan of the register. */
 export async function withScoreThen<Risk extends ScoredRisk>(
   db: Kysely<Tables>,
   risks: readonly Risk[],
@@ -62,10 +62,25 @@ export async function withScoreThen<Risk extends ScoredRisk>(
       ),
     )
     .execute();
+  const reasons = await db
+    .selectFrom('history')
+    .select(['subject_id', 'reason'])
+    .where('field', 'in', ['probability', 'impact'])
+    .where('at', '>=', before)
+    .where(
+      inJsonArray(
+        sql.ref('history.subject_id'),
+        risks.map(({ id }) => id),
+      ),
+    )
+    .orderBy('id')
+    .execute();
+  const lastReasons = new Map(reasons.map(({ subject_id, reason }) => [subject_id, reason]));
   const scores = new Map(replaced.map(({ id, score }) => [id, score]));
   return risks.map((risk) => {
     const same = risk.created_at < before ? risk.score : null;
     const score_then = scores.has(risk.id) ? (scores.get(risk.id) ?? null) : same;
-    return { ...risk, movement: { rank_then: null, score_then, delta: null } };
+    const reason = lastReasons.get(risk.id) ?? null;
+    return { ...risk, movement: { rank_then: null, score_then, delta: null, reason } };
   });
 }

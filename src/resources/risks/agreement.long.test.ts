@@ -315,8 +315,8 @@ async function assertMovementMatches({ service, key, projects }: Dataset, days: 
       const rank = earlier.findIndex((risk) => risk.id === id) + 1;
       const score_then = all.find((risk) => risk.id === id)?.score ?? null;
       return rank === 0
-        ? { id, movement: { rank_then: null, score_then, delta: null } }
-        : { id, movement: { rank_then: rank, score_then, delta: rank - (i + 1) } };
+        ? { id, movement: { rank_then: null, score_then, delta: null, reason: null } }
+        : { id, movement: { rank_then: rank, score_then, delta: rank - (i + 1), reason: null } };
     });
     const list: string = `/v1/risks?${query}&include=movement&since=${first}`;
     assert.deepEqual((await get(list)).data.map(moved), expected, list);

@@ -22,7 +22,7 @@ onBothEngines('the register', (start) => {
     const gone = await make('gone', 3, 3);
     await make('archived later', 4, 4, 'GEMINI');
     clock.set('2026-11-05T12:00:00Z');
-    await patch(rising, { probability: 5, impact: 4 });
+    await patch(rising, { probability: 5, impact: 4, reason: 'The supplier is late.' });
     await patch(falling, { probability: 1 });
     await service.delete(`/v1/projects/APOLLO/risks/${gone.key}`, key);
     await service.post('/v1/projects/GEMINI/archive', key, undefined);
@@ -42,14 +42,21 @@ onBothEngines('the register', (start) => {
     assert.equal((await get('/v1/risks?as_of=2026-11-04&limit=1')).meta.as_of, '2026-11-04');
     assert.equal((await service.get('/v1/risks?as_of=2026-11-16', key)).status, 400);
 
-    const moved = await get('/v1/risks?include=movement&since=2026-11-04&limit=10');
-    assert.deepEqual(pluck(moved.data, 'title', 'rank', 'movement'), [
-      ['rising', 1, { rank_then: 4, score_then: 1, delta: 3 }],
-      ['new', 2, { rank_then: null, score_then: null, delta: null }],
-    ]);
+    const reason = 'The supplier is late.';
+    for (const limit of ['&limit=10', '']) {
+      const moved = await get(`/v1/risks?include=movement&since=2026-11-04${limit}`);
+      assert.deepEqual(pluck(moved.data, 'title', 'rank', 'movement'), [
+        ['rising', 1, { rank_then: 4, score_then: 1, delta: 3, reason }],
+        ['new', 2, { rank_then: null, score_then: null, delta: null, reason: null }],
+      ]);
+      const earlier = await get(`/v1/risks?include=movement&as_of=2026-11-04&since=2026-11-04${limit}`);
+      assert.deepEqual(new Set(pluck(earlier.data, 'movement.reason')), new Set([null]));
+      const later = await get(`/v1/risks?include=movement&since=2026-11-06${limit}`);
+      assert.deepEqual(pluck(later.data, 'movement.reason'), [null, null]);
+    }
     const critical = await get('/v1/risks?level=critical&include=movement&since=2026-11-04&limit=10');
     assert.deepEqual(pluck(critical.data, 'title', 'movement'), [
-      ['rising', { rank_then: null, score_then: 1, delta: null }],
+      ['rising', { rank_then: null, score_then: 1, delta: null, reason }],
     ]);
     assert.equal((await service.get('/v1/risks?include=movement', key)).status, 400);
     assert.equal((await service.get('/v1/risks?since=2026-11-04', key)).status, 400);

@@ -220,6 +220,11 @@ export const RankedRisk = Strict(
             Type.Integer({ description: 'The score at the end of that day, whatever the filters.' }),
           ),
           delta: OrNull(Type.Integer({ description: 'Ranks gained since then; negative if it fell.' })),
+          reason: OrNull(
+            Text({
+              description: 'Of the last change of `probability` or `impact` since then, if one was given.',
+            }),
+          ),
         },
         {
           description:

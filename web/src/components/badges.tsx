@@ -67,7 +67,7 @@ export function hasMoved(risk: RankedRisk, since: string): boolean {
 export function Movement({ risk, since }: { risk: RankedRisk; since: string }) {
   const { movement, score, created_at, rank } = risk;
   if (!movement) return null;
-  const { score_then, rank_then } = movement;
+  const { score_then, rank_then, reason } = movement;
   if (dayOf(created_at) > since && isActiveRisk(risk)) return <span className="movement new">New</span>;
   if (score !== null && score_then === null && dayOf(created_at) <= since)
     return <span className="movement new">Assessed</span>;
@@ -83,12 +83,14 @@ export function Movement({ risk, since }: { risk: RankedRisk; since: string }) {
   const isUp = score > score_then;
   // More of a threat is bad, more of an opportunity is good.
   const isWorse = isUp === (risk.kind === 'threat');
+  const change = `Score ${isUp ? 'up' : 'down'} from ${score_then} to ${score}`;
+  const description = reason ? `${change}: ${reason}` : change;
   return (
     <span
       className={isWorse ? 'movement up' : 'movement down'}
       role="img"
-      aria-label={`Score ${isUp ? 'up' : 'down'} from ${score_then} to ${score}`}
-      title={`Score ${isUp ? 'up' : 'down'} from ${score_then} to ${score}`}
+      aria-label={description}
+      title={description}
     >
       {isUp ? '↑' : '↓'} from {score_then}
     </span>

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { ApiError, upload } from '../api/client.ts';
 import type { ImportResponse, ImportResult, ImportSummary } from '../api/openapi.ts';
 import { endSessionOn401, useMe } from '../api/session.ts';
-import { formatNumber } from '../format.ts';
+import { formatNumber, humanize } from '../format.ts';
 import { columnParameters, type Settings } from './settings.ts';
 
 export type ImportReport = ImportResponse;
@@ -99,9 +99,17 @@ function withNames(summary: ImportSummary, { people }: Settings): ImportSummary 
         Object.fromEntries(Object.entries(texts).map(([text, value]) => [text, nameOf(value)])),
       ]),
     ),
-    explanation: summary.explanation.replace(/`(\w+)`/g, (_, value: string) => nameOf(value)),
+    explanation: summary.explanation.replace(
+      /`(\w+)`/g,
+      (_, value: string) => inWords(value) ?? nameOf(value),
+    ),
   };
 }
+
+const inWords = (value: string) => {
+  if (value === 'null') return 'empty';
+  return /^[a-z_]+$/.test(value) ? humanize(value) : undefined;
+};
 
 /** A browser reads a file when it sends it, and fails if the file has changed since it was selected. */
 const isReadable = (file: File) =>
@@ -123,6 +131,22 @@ export type ColumnMap = Readonly<Record<string, string | null>>;
 export type TableChoices = Pick<ImportSummary, 'sheet' | 'sheets' | 'header_row' | 'first_lines' | 'charset'>;
 
 type Outcome = { run: Run; requestKey: string; report?: ImportReport; error?: Error };
+
+/** How often a dry run is tried that the service has no room for: others may check large files. */
+const maxAttempts = 6;
+
+/** Waits while the service is busy with other dry runs, as with one of this dialog that was aborted too late. */
+async function whenFree<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isBusy = error instanceof ApiError && error.status === 503;
+      if (!isBusy || attempts === maxAttempts) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 500 * attempts));
+    }
+  }
+}
 
 /**
  * Dry-runs the import again whenever the file or its parameters change, and returns the last outcome until then. While
@@ -157,8 +181,8 @@ export function useDryRun(run: Run | undefined) {
       if (isCurrent) setProgress(fraction);
     };
     const check = async () => {
-      if (isCurrent)
-        settle({ report: await runImport(run, { dryRun: true, signal: controller.signal, onProgress }) });
+      const options = { dryRun: true, signal: controller.signal, onProgress };
+      if (isCurrent) settle({ report: await whenFree(() => runImport(run, options)) });
     };
     setProgress(0);
     if (run.file.size > maxBytes) settle({ error: fileTooLarge(run.file, maxBytes) });

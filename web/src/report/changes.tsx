@@ -99,7 +99,7 @@ function RiskList({ title, risks }: { title: string; risks: readonly RankedRisk[
     >
       {shown.map((risk) => (
         <li key={risk.id}>
-          <ScoreChange risk={risk} /> <ItemName list="risks" item={risk} />
+          <ScoreChange risk={risk} /> <ItemName list="risks" item={risk} /> <Why risk={risk} />
         </li>
       ))}
     </ItemGroup>
@@ -122,6 +122,14 @@ const ScoreChange = ({ risk: { score, level, kind, movement } }: { risk: RankedR
     </span>
   );
 };
+
+/** The reason that was given for the change of the score. */
+export const Why = ({ risk: { movement } }: { risk: Pick<RankedRisk, 'movement'> }) =>
+  movement?.reason && (
+    <q className="quiet" dir="auto">
+      {movement.reason}
+    </q>
+  );
 
 const Issues = ({ title, list, href }: { title: string; list: IssueList; href: string }) => (
   <ItemGroup

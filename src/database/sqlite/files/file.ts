@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
+import type { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 import { UsageError } from '../../../core/errors.ts';
 import { fold } from '../../../core/text.ts';
 
@@ -66,11 +66,14 @@ export function createFile(file: string): void {
   }
 }
 
+/** Only its type is imported: each thread that opens the file would load all of the library. */
+const migrationTable: typeof DEFAULT_MIGRATION_TABLE = 'kysely_migration';
+
 /** Throws if the file is a database of another application. A file that is no database is reported when it is opened. */
 export function assertOwnFile(file: string): void {
   if (!hasContent(file)) return;
   const tables = tablesOf(file);
-  if (tables.length === 0 || tables.includes(DEFAULT_MIGRATION_TABLE)) return;
+  if (tables.length === 0 || tables.includes(migrationTable)) return;
   throw new UsageError(
     `The file ${file} is a database of another application (it has the tables ${tables.slice(0, 5).join(', ')}). ` +
       'Set MUSTER_DATABASE_URL to a file that does not exist yet, or to one of Muster.',

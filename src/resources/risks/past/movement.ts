@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely';
-import { endOf, type Moment } from '../../../core/clock.ts';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { endOf } from '../../../core/clock.ts';
 import { inJsonArray, jsonObject, jsonTexts, notIndexed } from '../../../database/sql/functions.ts';
 import type { ListRow, RowsQuery } from '../../../lists/list.ts';
 import type { Tables } from '../../../store/tables.ts';
@@ -26,7 +26,7 @@ export const movementSince = (register: Register, since: string, isPage: boolean
     ? { since, extend: (db, rows) => addMovement(db, register, since, rows) }
     : {
         since,
-        fields: { movement: joinedMovement(since, register.moment) },
+        fields: { movement: joinedMovement(register, since) },
         joins: joinRanks(register, since),
       };
 
@@ -37,7 +37,7 @@ async function addMovement(db: Kysely<Tables>, register: Register, since: string
   const isShown = riskConditions({ ...register, as_of: since });
   const currentRows = await db
     .selectFrom(storedRisks(endOfRegister(register)))
-    .select(['risks.id', 'risks.rank_key'])
+    .select(['risks.id', 'risks.rank_key', reasonSince(register, since).as('reason')])
     .where(isOnPage)
     .execute();
   const earlierRows = await riskRows(db, endOf(since, register.moment))
@@ -45,7 +45,7 @@ async function addMovement(db: Kysely<Tables>, register: Register, since: string
     .select(sql<number>`case when ${isShown} then 1 else 0 end`.as('shown'))
     .where(isOnPage)
     .execute();
-  const currentKeys = new Map(currentRows.map(({ id, rank_key }) => [id, rank_key]));
+  const currentRisks = new Map(currentRows.map((risk) => [risk.id, risk]));
   const earlierRisks = new Map(earlierRows.map((risk) => [risk.id, risk]));
   const keys = [...currentRows, ...earlierRows.filter(({ shown }) => shown === 1)].map(
     ({ rank_key }) => rank_key,
@@ -55,9 +55,10 @@ async function addMovement(db: Kysely<Tables>, register: Register, since: string
     const id = ids[i] ?? '';
     const { rank_key, score = null, shown } = earlierRisks.get(id) ?? {};
     const rank_then = shown === 1 ? (ranks.get(rank_key)?.earlier ?? null) : null;
-    const delta =
-      rank_then === null ? null : rank_then - (ranks.get(currentKeys.get(id) ?? '')?.current ?? 0);
-    const movement = JSON.stringify({ rank_then, score_then: score, delta });
+    const current = currentRisks.get(id);
+    const delta = rank_then === null ? null : rank_then - (ranks.get(current?.rank_key ?? '')?.current ?? 0);
+    const reason = current?.reason ?? null;
+    const movement = JSON.stringify({ rank_then, score_then: score, delta, reason });
     return { ...row, json: `${row.json.slice(0, -1)},"movement":${movement}}` };
   });
 }
@@ -155,12 +156,22 @@ const ranks = (db: Kysely<Tables>, register: Register) =>
     sql<number>`row_number() over (order by risks.rank_key)`.as('rank'),
   ]);
 
-const joinedMovement = (day: string, moment: Moment) =>
+const joinedMovement = (register: Register, day: string) =>
   jsonObject({
     rank_then: sql`"then".rank`,
-    score_then: scoreBefore(endOf(day, moment)),
+    score_then: scoreBefore(endOf(day, register.moment)),
     delta: sql`"then".rank - "now".rank`,
+    reason: reasonSince(register, day),
   });
+
+/** Why the rating of a risk was last changed between the end of a day and the day of the register. */
+function reasonSince(register: Register, day: string): RawBuilder<string | null> {
+  const end = endOfRegister(register);
+  const isBefore = end === undefined ? sql`` : sql`and history.at < ${end}`;
+  return sql`(select history.reason from history where history.subject_id = risks.id
+    and history.field in ('probability', 'impact') and history.at >= ${endOf(day, register.moment)} ${isBefore}
+    order by history.id desc limit 1)`;
+}
 
 /** The score that a risk had before this instant, also if the risk did not match the filters then. */
 const scoreBefore = (end: string) => sql`coalesce(

@@ -7,23 +7,17 @@ import { MarkdownLine, MarkdownText } from '../../components/markdown-text.tsx';
 import { useIsPhone } from '../../components/use-is-phone.ts';
 import { formatChange, formatDay, formatNumber, pluralize } from '../../format.ts';
 import { levelLabel, useRiskModel } from '../../risks/model.ts';
+import { Why } from '../changes.tsx';
 import { ItemGroup, ItemName, type ReportColumn, ReportTable } from '../tables.tsx';
 import { decisionNames } from './names.ts';
-import { sectionNames } from './queries.ts';
+import { sectionsOf } from './queries.ts';
 
 type Section = FullReport['sections'][number];
-
-/** What fits on one page, and on five. */
-const fitting: Record<FullReport['length'], readonly Section[]> = {
-  one_page: ['top_risks', 'projects'],
-  five_pages: ['top_risks', 'decisions', 'register', 'changes', 'projects'],
-  full: Object.keys(sectionNames) as Section[],
-};
 
 /** A saved report. `comparison` follows the top risks. */
 export function ReportDocument({ report, comparison }: { report: FullReport; comparison: ReactNode }) {
   const { length, sections, content } = report;
-  const isShown = (section: Section) => sections.includes(section) && fitting[length].includes(section);
+  const isShown = (section: Section) => sections.includes(section) && sectionsOf[length].includes(section);
   const isOnePage = length === 'one_page';
   const { changes } = content;
   return (
@@ -165,7 +159,7 @@ const Risks = ({ title, total, risks }: RisksProps) => (
   <ItemGroup title={title} total={total} shown={maxShown} more={`and ${formatNumber(total - maxShown)} more`}>
     {risks.slice(0, maxShown).map((risk) => (
       <li key={risk.id}>
-        <Score {...risk} /> <ItemName list="risks" item={risk} />
+        <Score {...risk} /> <ItemName list="risks" item={risk} /> <Why risk={risk} />
       </li>
     ))}
   </ItemGroup>

@@ -20,6 +20,13 @@ export const lengthNames: Record<Report['length'], string> = {
   full: 'Full',
 };
 
+/** What fits on one page, and on five. */
+export const sectionsOf: Record<Report['length'], Report['sections']> = {
+  one_page: ['top_risks', 'projects'],
+  five_pages: ['top_risks', 'decisions', 'register', 'changes', 'projects'],
+  full: Object.keys(sectionNames) as Report['sections'],
+};
+
 /** The saved reports, newest first. */
 export const useReports = () =>
   useQuery({

@@ -11,7 +11,7 @@ import { toast } from '../../components/toast.tsx';
 import { formatDay, today } from '../../format.ts';
 import { choiceOfReport, choosePeriod, isReportChoice, readChoice } from '../../period/period.ts';
 import type { Period } from '../queries.ts';
-import { lengthNames, sectionNames } from './queries.ts';
+import { lengthNames, sectionNames, sectionsOf } from './queries.ts';
 
 type Section = Report['sections'][number];
 type Values = Record<string, string>;
@@ -20,6 +20,11 @@ type Props = {
   projects: readonly Project[];
   risks: readonly Pick<RankedRisk, 'id' | 'key' | 'title'>[];
   onClose: () => void;
+};
+
+const noteOf = (section: Section) => {
+  if (sectionsOf.one_page.includes(section)) return '';
+  return sectionsOf.five_pages.includes(section) ? 'not on one page' : 'only in full';
 };
 
 /** Projects that can be commented on in the dialog; the API takes more. */
@@ -110,7 +115,7 @@ export function SaveReport({ period, projects, risks, onClose }: Props) {
                   setSections(checked ? [...sections, section] : sections.filter((one) => one !== section))
                 }
               />{' '}
-              {label}
+              {label} <span className="quiet">{noteOf(section)}</span>
             </label>
           ))}
         </fieldset>
