@@ -39,11 +39,11 @@ for (const engine of ['sqlite', 'postgres'] as const) {
     t.after(() => app.close());
     const explain = engine === 'sqlite' ? 'explain query plan' : 'explain';
     let explained = 0;
-    for (const request of sweep().filter((path) => /^\/v1\/(risks|issues|tasks)\?/.test(path))) {
+    for (const request of sweep()) {
       statements.length = 0;
       const { statusCode } = await app.inject({ url: request, headers: { authorization: `Bearer ${key}` } });
       assert.equal(statusCode, 200, request);
-      if (isExempt(request)) continue;
+      if (!/^\/v1\/(risks|issues|tasks)\?/.test(request) || isExempt(request)) continue;
       for (const { sql: text, parameters } of statements.splice(0)) {
         if (!/^select\b/.test(text) || !/"(risks|issues|tasks)"/.test(text)) continue;
         // Where such a list is read.

@@ -11,7 +11,7 @@ type Schema = {
   default?: unknown;
   anyOf?: Schema[];
 };
-type Parameter = { name: string; in: string; schema: Schema };
+type Parameter = { name: string; in: string; required?: boolean; schema: Schema };
 type Operation = { parameters?: (Parameter | { $ref: string })[] };
 
 const { paths, components } = JSON.parse(
@@ -101,7 +101,8 @@ export function sweep(): string[] {
     if (!isSwept(path, parameters)) return [];
     const isList = parameters.some(({ name }) => name === 'limit');
     const page = isList ? ['limit=50'] : [];
-    const queries = [[], ...(isList && path !== '/v1/me/work' ? [['count=true']] : [])];
+    const isWhole = parameters.every(({ required }) => !required);
+    const queries = isWhole ? [[], ...(isList && path !== '/v1/me/work' ? [['count=true']] : [])] : [];
     for (const { name, schema } of parameters.filter(({ name }) => !paging.has(name))) {
       for (const value of valuesOf(name, schema))
         queries.push([`${name}=${encodeURIComponent(value)}`, ...companionsOf(name, value, parameters)]);
@@ -113,7 +114,7 @@ export function sweep(): string[] {
 /** Lists and summaries of people, groups, projects and their items. The rest is small, or needs another scope. */
 const isSwept = (path: string, parameters: readonly Parameter[]) =>
   /^\/v1\/(personnel|groups|projects|risks|issues|tasks)\b/.test(path) &&
-  !/\{(id|comment_id)\}|\/(history|stream|access|comments)$/.test(path.replace('/groups/{id}/members', '')) &&
+  !/\{(id|comment_id|handover_id)\}|\/(history|stream|access|comments)$/.test(path.replace('/groups/{id}/members', '')) &&
   parameters.length > 0;
 
 function valuesOf(name: string, schema: Schema): string[] {
