@@ -5,6 +5,7 @@ import { buildService } from '../build.ts';
 import { buildConsole } from '../web/build.ts';
 import { createTemplates } from './databases.ts';
 import { parentFolder } from './folders.ts';
+import { bundlePackages } from './packages.ts';
 import { startPostgres } from './postgres.ts';
 
 /** A test that waits for what never happens fails after this time, instead of keeping the run from ending. */
@@ -40,7 +41,15 @@ async function runTests(): Promise<number> {
     '--test-reporter-destination=stdout',
   ]);
   const limits = [`--test-timeout=${maxTestMs}`, `--import=${join(import.meta.dirname, 'time-limit.ts')}`];
-  const status = await runNode(['--test', '--test-concurrency=2', ...limits, ...reporters, ...tests]);
+  const packages = `--import=${await bundlePackages(folder)}`;
+  const status = await runNode([
+    '--test',
+    '--test-concurrency=2',
+    packages,
+    ...limits,
+    ...reporters,
+    ...tests,
+  ]);
   if (isAll) console.log(`Left to npm run test:long: ${long.join(', ')}`);
   return status;
 }

@@ -1,23 +1,28 @@
 import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
-import { inJsonArray } from '../../database/sql/functions.ts';
+import { jsonTexts } from '../../database/sql/functions.ts';
 import type { Tables } from '../../store/tables.ts';
 import { assignmentSources } from './assignments.ts';
 import type { Load } from './schema.ts';
 
-/** How many open tasks and issues, active risks and led projects these people have. An item with two roles counts once. */
+/**
+ * How many open tasks and issues, active risks and led projects these people have. An item with two roles counts once.
+ * SQLite follows the order of a cross join, and so reads only the items of these people.
+ */
 export async function countLoad(
   db: Kysely<Tables>,
   user_ids: readonly string[],
   today: string,
 ): Promise<Load[]> {
-  const sources = Object.entries(assignmentSources).flatMap(([table, { roles, isOpen, project_id }]) =>
-    Object.values<string>(roles).map(
+  const sources = Object.entries(assignmentSources).flatMap(([table, { roles, isOpen, project_id }]) => {
+    const of = (column: string) => sql.ref(`${table}.${column}`);
+    return Object.values<string>(roles).map(
       (field) => sql`
-        select ${sql.ref(field)} as user_id, id, ${sql.ref(project_id)} as project_id, due_on
-        from ${sql.table(table)} where ${inJsonArray(sql.ref(field), user_ids)} and ${isOpen}`,
-    ),
-  );
+        select asked.value as user_id, ${of('id')} as id, ${of(project_id)} as project_id, ${of('due_on')} as due_on
+        from ${jsonTexts(sql`${JSON.stringify(user_ids)}`)} as asked cross join ${sql.table(table)}
+        where ${of(field)} = asked.value and ${isOpen}`,
+    );
+  });
   const rows = await db
     .selectFrom(
       sql<{

@@ -15,14 +15,14 @@ const replacedScores = (before: string) => sql`(
 /** Whether a risk has changed like this. `rows` are the versions of risks that are compared, under the name `later`. */
 export function hasChanged({ any, before }: ChangeFilter, rows: Expression<unknown>): RawBuilder<boolean> {
   const conditions = any.map((change) => {
-    if (change === 'new') return sql<boolean>`risks.created_at >= ${before}`;
     const differs = change === 'up' ? sql`later.score > earlier.score` : sql`later.score < earlier.score`;
+    const changed =
+      change === 'new'
+        ? sql`${rows} where later.created_at >= ${before}`
+        : sql`${replacedScores(before)} as earlier join ${rows} on later.id = earlier.id where ${differs}`;
+    const id = sql.ref('later.id');
     // As an array, so that the planner expects few ids and looks these risks up, instead of reading all.
-    return sql<boolean>`${inJsonArray(
-      sql.ref('risks.id'),
-      sql<string>`(select ${jsonArrayOf(sql.ref('earlier.id'), sql.ref('earlier.id'))}
-        from ${replacedScores(before)} as earlier join ${rows} on later.id = earlier.id where ${differs})`,
-    )}`;
+    return inJsonArray(sql.ref('risks.id'), sql<string>`(select ${jsonArrayOf(id, id)} from ${changed})`);
   });
   return sql`(${sql.join(conditions, sql` or `)})`;
 }
