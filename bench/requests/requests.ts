@@ -114,7 +114,9 @@ export function sweep(): string[] {
 /** Lists and summaries of people, groups, projects and their items. The rest is small, or needs another scope. */
 const isSwept = (path: string, parameters: readonly Parameter[]) =>
   /^\/v1\/(personnel|groups|projects|risks|issues|tasks)\b/.test(path) &&
-  !/\{(id|comment_id|handover_id)\}|\/(history|stream|access|comments)$/.test(path.replace('/groups/{id}/members', '')) &&
+  !/\{(id|comment_id|handover_id)\}|\/(history|stream|access|comments)$/.test(
+    path.replace('/groups/{id}/members', ''),
+  ) &&
   parameters.length > 0;
 
 function valuesOf(name: string, schema: Schema): string[] {
