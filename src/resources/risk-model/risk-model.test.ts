@@ -339,8 +339,8 @@ onBothEngines('the risk model', (start) => {
     ]);
     const moved = await service.list('/v1/risks?include=movement&since=2026-11-11&limit=5', key);
     assert.deepEqual(pluck(moved, 'movement'), [
-      { rank_then: 1, score_then: 25, delta: 0, reason: null },
-      { rank_then: 2, score_then: 4, delta: 0, reason: null },
+      { rank_then: 1, score_then: 25, delta: 0, reason: 'Version 2 of the risk model.' },
+      { rank_then: 2, score_then: 4, delta: 0, reason: 'Version 2 of the risk model.' },
     ]);
     assert.equal((await service.get('/v1/risks?min_score=20', key)).status, 400);
     assert.equal((await service.list('/v1/risks?min_score=20&as_of=2026-11-11', key)).length, 1);
