@@ -100,6 +100,14 @@ test('a list is filtered and sorted by the change of the score', async (t) => {
   await page.getByText(`${addedIn90.page.total} active risks`).waitFor();
 });
 
+test('days in a URL that are none are explained', async (t) => {
+  const page = await console.open(t, '/risks?as_of=yesterday');
+  await page.getByText('`as_of`').or(page.getByText('yesterday')).first().waitFor();
+  await visit(page, '/risks?change=up&since=yesterday');
+  await page.getByRole('button', { name: 'Remove filter: Compared with yesterday' }).click();
+  await page.locator('.movement.up').first().waitFor();
+});
+
 test('an export of a list that is filtered by change has its rows', async (t) => {
   const page = await console.open(t, '/risks?change=up');
   await waitUntilLoaded(page);

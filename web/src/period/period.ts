@@ -41,9 +41,10 @@ export function choosePeriod(choice: string): void {
   for (const listener of listeners) listener();
 }
 
-/** The chosen period that ends on a day, by default today. */
-export function usePeriod(last = today()): Period {
+/** The chosen period that ends on a day, which may be any text of a URL, or else today. */
+export function usePeriod(end = ''): Period {
   const choice = usePeriodChoice();
+  const last = isDay(end) ? end : today();
   const isReport = isReportChoice(choice);
   const day = isReport ? choice.slice(reportPrefix.length) : choice;
   // A day after the end, and what another version of the console may have stored, count as no choice.
