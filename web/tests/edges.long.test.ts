@@ -26,6 +26,7 @@ test('a key with only projects.read sees no people, and no button that it has no
     /^Sign out$/,
     /^(Print|Print or save as PDF|Export|Views)$/,
     /^Show (\d+ earlier|all \d+|more)$/,
+    /^Change, 30 days$/,
     /^(Project|Status|Level|Needs attention|Severity|Priority|Health|Above appetite|Overdue|Unassigned|Archived|Kind|Columns)$/,
     // A week of the due dates on the overview.
     /: [\d,]+ \((Risk|Issue|Task) /,

@@ -258,7 +258,7 @@ test('the values of a file are shown with what they are read as, and can be chan
   await dialog.getByText('2 rows: 2 new.').waitFor();
   await dialog.getByText('2 understood').waitFor();
   await dialog.getByLabel('Status: now: To Do').selectOption('In progress');
-  await dialog.getByText('“To Do” is in_progress').waitFor();
+  await dialog.getByText('“To Do” is In progress').waitFor();
   await dialog.getByRole('button', { name: 'Import 2 rows', exact: true }).click();
   await dialog.getByRole('link', { name: 'View issues' }).waitFor();
   const { data } = await console.get('/v1/issues?project=APOLLO&status=in_progress');
