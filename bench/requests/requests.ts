@@ -101,8 +101,8 @@ export function sweep(): string[] {
     if (!isSwept(path, parameters)) return [];
     const isList = parameters.some(({ name }) => name === 'limit');
     const page = isList ? ['limit=50'] : [];
-    const isWhole = parameters.every(({ required }) => !required);
-    const queries = isWhole ? [[], ...(isList && path !== '/v1/me/work' ? [['count=true']] : [])] : [];
+    const hasRequired = parameters.some(({ required }) => required);
+    const queries = hasRequired ? [] : [[], ...(isList && path !== '/v1/me/work' ? [['count=true']] : [])];
     for (const { name, schema } of parameters.filter(({ name }) => !paging.has(name))) {
       for (const value of valuesOf(name, schema))
         queries.push([`${name}=${encodeURIComponent(value)}`, ...companionsOf(name, value, parameters)]);
