@@ -13,11 +13,9 @@ import { isSessionToken } from './cookie.ts';
 
 export type ActorCache = ReturnType<typeof createActorCache>;
 
-/**
- * Sessions are many: those that were used least recently are read again. The caches reserve memory for all entries at once,
- * so more of them would delay the start.
- */
-const maxActors = 2_000;
+const maxRecentIds = 10_000;
+/** Sessions are many: those that were used least recently are read again. */
+const maxActors = 10_000;
 
 /** Whatever changes the access of a key, a person or a session increments the version of one of these tables. */
 const tables = ['keys', 'access'] as const;
@@ -27,7 +25,7 @@ export function createActorCache(database: Pick<Database, 'db'>) {
   const byHash = new LRUCache<string, Actor>({ max: maxActors });
   // Hashing a secret is the slowest part of a lookup, so secrets in use are cached too.
   const bySecret = new LRUCache<string, Actor>({ max: maxActors });
-  const recentIds = new LRUCache<string, string>({ max: maxActors });
+  const recentIds = new LRUCache<string, string>({ max: maxRecentIds });
   let version = 0;
 
   function invalidate(versions: Versions): void {
