@@ -44,7 +44,10 @@ export function pickAll<Row extends TObject>(schema: Row, rows: readonly object[
 
 type ScoredRisk = { id: string; score: number | null; created_at: string };
 
-/** Adds to each risk the score that it had before an instant, and why it was changed. Its rank then would take a scan of the register. */
+/**
+ * Adds to each risk the score that it had before an instant, and why it was changed. Its rank then would take a scan of the
+ * register.
+ */
 export async function withScoreThen<Risk extends ScoredRisk>(
   db: Kysely<Tables>,
   risks: readonly Risk[],

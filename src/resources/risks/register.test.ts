@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { onBothEngines, pluck, withKey } from '../../../test/service.ts';
+import { registerRows } from './register.ts';
 
 type Row = { key: string; rank: number; score: number; movement: object; checks: string[]; title: string };
 
@@ -65,6 +66,19 @@ onBothEngines('the register', (start) => {
     assert.deepEqual(await changed('change=up'), ['rising']);
     assert.deepEqual(await changed('change=down'), ['falling']);
     assert.deepEqual(await changed('change=new'), ['new']);
+    // Frequent changes are found in another way than rare ones.
+    const before = '2026-11-05T00:00:00.000Z';
+    for (const [change, title] of [
+      ['up', 'rising'],
+      ['down', 'falling'],
+      ['new', 'new'],
+    ] as const) {
+      for (const isRare of [true, false]) {
+        const filters = { status: ['all'], change: { any: [change], before, isRare } };
+        const rows = registerRows(service.database.db, { filters, moment: clock() } as never);
+        assert.deepEqual(pluck(await rows.select('risks.title').execute(), 'title'), [title]);
+      }
+    }
     assert.deepEqual(await changed('change=down,new'), ['falling', 'new']);
     assert.deepEqual(await changed('change=up,down&as_of=2026-11-04'), []);
     assert.deepEqual(await changed('change=up,down&as_of=2026-11-05'), ['rising', 'falling']);

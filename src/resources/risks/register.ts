@@ -225,7 +225,8 @@ const pastWalks = (end: string, filters: RiskFilters, { key }: Order): Walk[] =>
 const riskColumns = [...Object.keys(riskResource.columns), 'active'];
 
 /** The end of the day that a past register shows. */
-export const endOfRegister = ({ as_of, moment }: Register) => as_of && endOf(as_of, moment);
+export const endOfRegister = ({ as_of, moment }: Pick<Register, 'as_of' | 'moment'>) =>
+  as_of && endOf(as_of, moment);
 
 /** The moment by which checks such as `due_overdue` are evaluated: the end of `as_of`, or now. */
 export const momentOfRegister = ({ moment, as_of }: Register): Moment =>
@@ -323,7 +324,8 @@ export function riskConditions(register: Register, active: Expression<unknown> =
   });
 }
 
-const laterRisks = (end: string | undefined) =>
+/** The rows of a register, to compare them with earlier ones. */
+export const laterRisks = (end: string | undefined) =>
   end ? sql`${risksBefore(end)} as later` : sql`risks as later`;
 
 /**

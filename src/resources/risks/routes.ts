@@ -28,13 +28,16 @@ import { getRiskTrend, RiskTrend, trendPeriod } from './past/trend.ts';
 import { includedSince } from './past/versions.ts';
 import { getRisk, riskWrites } from './queries.ts';
 import {
+  endOfRegister,
   includesProject,
+  laterRisks,
   type Register,
   type RiskFilters,
   riskList,
   riskOrders,
   riskTables,
 } from './register.ts';
+import { type ChangeFilter, isRareChange } from './rules/changes.ts';
 import { EvaluateInput, Evaluation, ExplainedRisk, evaluateRisk, explainRisk } from './rules/model.ts';
 import { hasScoreFilters, rejectImpossibleScores } from './rules/scoring.ts';
 import {
@@ -288,15 +291,27 @@ async function parseRegister(request: FastifyRequest, query: RegisterQuery, sort
   if (as_of ?? since) rejectBefore(await firstDayOfHistory(request), { as_of, since });
   await rejectImpossible(request, filters, as_of);
   const resolved = await resolveFilters(request, filters, includesProject(as_of, moment));
+  const compared = change && since !== undefined && { any: change, before: endOf(since, moment) };
   return {
     filters: {
       ...resolved,
-      ...(change && since !== undefined && { change: { any: change, before: endOf(since, moment) } }),
+      ...(compared && { change: await withFrequency(request, compared, as_of) }),
     },
     moment,
     as_of,
     since,
   };
+}
+
+/** Counting changes reads all versions of a period, so it does not block the event loop. */
+async function withFrequency(
+  { database, moment }: FastifyRequest,
+  change: Omit<ChangeFilter, 'isRare'>,
+  as_of: string | undefined,
+): Promise<ChangeFilter> {
+  const { db, end } = await database.snapshot('slow');
+  const isRare = await isRareChange(db, change, laterRisks(endOfRegister({ as_of, moment }))).finally(end);
+  return { ...change, isRare };
 }
 
 /** A register of the past may have been rated by any model. */

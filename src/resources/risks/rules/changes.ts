@@ -5,24 +5,58 @@ import { byText, type Direction, missing } from '../../../lists/orders.ts';
 import type { Tables } from '../../../store/tables.ts';
 import type { changes } from '../schema.ts';
 
-/** The filter `change`: any of these changes since the end of a day, which is before this instant. */
-export type ChangeFilter = { any: readonly (typeof changes)[number][]; before: string };
+type Change = (typeof changes)[number];
+
+/**
+ * The filter `change`: any of these changes since the end of a day, which is before this instant. `isRare` if few risks have
+ * changed like this, so that they are found first. Otherwise each risk is asked, because a page is full after a few.
+ */
+export type ChangeFilter = { any: readonly Change[]; before: string; isRare: boolean };
+
+const maxRare = 5_000;
 
 /** Selects the scores that were replaced since, one for each risk that existed. An index finds them. */
 const replacedScores = (before: string) => sql`(
   select past.id, past.score from past_risks as past where past.valid_until >= ${before} and past.updated_at < ${before})`;
 
-/** Whether a risk has changed like this. `rows` are the versions of risks that are compared, under the name `later`. */
-export function hasChanged({ any, before }: ChangeFilter, rows: Expression<unknown>): RawBuilder<boolean> {
+/** The changed ones among rows under the name `later`: the versions of risks that are compared. */
+function changedRows(change: Change, before: string, rows: Expression<unknown>): RawBuilder<unknown> {
+  if (change === 'new') return sql`${rows} where later.created_at >= ${before}`;
+  const differs = change === 'up' ? sql`later.score > earlier.score` : sql`later.score < earlier.score`;
+  return sql`${replacedScores(before)} as earlier join ${rows} on later.id = earlier.id where ${differs}`;
+}
+
+/** Counts the changed risks, but no more than it takes to know. */
+export async function isRareChange(
+  db: Kysely<Tables>,
+  { any, before }: Omit<ChangeFilter, 'isRare'>,
+  rows: Expression<unknown>,
+): Promise<boolean> {
+  const counts = any.map(
+    (change) =>
+      sql`(select count(*) from (select 1 from ${changedRows(change, before, rows)} limit ${sql.lit(maxRare)}) as found)`,
+  );
+  const { rows: counted } = await sql<{
+    count: number;
+  }>`select ${sql.join(counts, sql` + `)} as count`.execute(db);
+  return Number(counted[0]?.count) < maxRare;
+}
+
+/** Whether a risk has changed like this. */
+export function hasChanged(
+  { any, before, isRare }: ChangeFilter,
+  rows: Expression<unknown>,
+): RawBuilder<boolean> {
   const conditions = any.map((change) => {
-    const differs = change === 'up' ? sql`later.score > earlier.score` : sql`later.score < earlier.score`;
-    const changed =
-      change === 'new'
-        ? sql`${rows} where later.created_at >= ${before}`
-        : sql`${replacedScores(before)} as earlier join ${rows} on later.id = earlier.id where ${differs}`;
     const id = sql.ref('later.id');
+    const changed = changedRows(change, before, rows);
     // As an array, so that the planner expects few ids and looks these risks up, instead of reading all.
-    return inJsonArray(sql.ref('risks.id'), sql<string>`(select ${jsonArrayOf(id, id)} from ${changed})`);
+    if (isRare)
+      return inJsonArray(sql.ref('risks.id'), sql<string>`(select ${jsonArrayOf(id, id)} from ${changed})`);
+    if (change === 'new') return sql<boolean>`risks.created_at >= ${before}`;
+    const differs = change === 'up' ? sql`risks.score > earlier.score` : sql`risks.score < earlier.score`;
+    return sql<boolean>`exists (select 1 from ${replacedScores(before)} as earlier
+      where earlier.id = risks.id and ${differs})`;
   });
   return sql`(${sql.join(conditions, sql` or `)})`;
 }
