@@ -136,14 +136,15 @@ type Outcome = { run: Run; requestKey: string; report?: ImportReport; error?: Er
 const maxAttempts = 6;
 
 /** Waits while the service is busy with other dry runs, as with one of this dialog that was aborted too late. */
-async function whenFree<T>(attempt: () => Promise<T>): Promise<T> {
+async function whenFree<T>(attempt: () => Promise<T>, isWanted: () => boolean): Promise<T> {
   for (let attempts = 1; ; attempts++) {
     try {
       return await attempt();
     } catch (error) {
       const isBusy = error instanceof ApiError && error.status === 503;
-      if (!isBusy || attempts === maxAttempts) throw error;
+      if (!isBusy || !isWanted() || attempts === maxAttempts) throw error;
       await new Promise((resolve) => setTimeout(resolve, 500 * attempts));
+      if (!isWanted()) throw error;
     }
   }
 }
@@ -182,7 +183,13 @@ export function useDryRun(run: Run | undefined) {
     };
     const check = async () => {
       const options = { dryRun: true, signal: controller.signal, onProgress };
-      if (isCurrent) settle({ report: await whenFree(() => runImport(run, options)) });
+      if (isCurrent)
+        settle({
+          report: await whenFree(
+            () => runImport(run, options),
+            () => isCurrent,
+          ),
+        });
     };
     setProgress(0);
     if (run.file.size > maxBytes) settle({ error: fileTooLarge(run.file, maxBytes) });
