@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { announceStored, followStorage } from '../components/follow-storage.ts';
 import { comparisonDays, daysLater, firstDay, formatDay, isDay, pluralize, today } from '../format.ts';
 
 /** The day that scores are compared with, and how texts name the time since. */
@@ -14,22 +15,11 @@ export type Period = {
 
 const storageKey = 'muster-period';
 const reportPrefix = 'report ';
-const listeners = new Set<() => void>();
-
-/** Other tabs choose too. */
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  addEventListener('storage', listener);
-  return () => {
-    listeners.delete(listener);
-    removeEventListener('storage', listener);
-  };
-}
 
 export const readChoice = () => localStorage.getItem(storageKey) ?? '';
 
 /** A number of days, a day, or `report` and its day. Empty for what the organization has set. */
-export const usePeriodChoice = () => useSyncExternalStore(subscribe, readChoice);
+export const usePeriodChoice = () => useSyncExternalStore(followStorage, readChoice);
 
 export const choiceOfReport = (day: string) => `${reportPrefix}${day}`;
 export const isReportChoice = (choice: string) => choice.startsWith(reportPrefix);
@@ -38,7 +28,7 @@ export const isReportChoice = (choice: string) => choice.startsWith(reportPrefix
 export function choosePeriod(choice: string): void {
   if (choice === '' || choice === String(comparisonDays())) localStorage.removeItem(storageKey);
   else localStorage.setItem(storageKey, choice);
-  for (const listener of listeners) listener();
+  announceStored();
 }
 
 /** The chosen period that ends on a day, which may be any text of a URL, or else today. */

@@ -38,7 +38,8 @@ export const riskColumns = ({
   {
     name: 'movement',
     header,
-    width: header.includes('since') ? 10.5 : 7.2,
+    // A day takes more room than a number of days.
+    width: header.length * 0.42 + 0.9,
     from: 'laptop',
     onPhone: (risk) => hasMoved(risk, since) && <Movement risk={risk} since={since} />,
     isHidden: !hasMovement,

@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react';
 import type { Filters } from '../components/filters.tsx';
+import { announceStored, followStorage } from '../components/follow-storage.ts';
 
 /** The lists that have views. Each name is the path of the list. */
 export type ViewList = 'risks' | 'issues' | 'tasks' | 'projects' | 'personnel';
@@ -13,7 +14,6 @@ const maxViews = 50;
 
 let text: string | null = null;
 let views: readonly View[] = [];
-const listeners = new Set<() => void>();
 
 /** Returns the same array until the stored views change, as React requires. */
 function readViews(): readonly View[] {
@@ -42,21 +42,11 @@ const isView = (value: unknown): value is View =>
 
 function writeViews(next: readonly View[]): void {
   localStorage.setItem(storageKey, JSON.stringify(next));
-  for (const listener of listeners) listener();
-}
-
-/** Other tabs change the views too. */
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  addEventListener('storage', listener);
-  return () => {
-    listeners.delete(listener);
-    removeEventListener('storage', listener);
-  };
+  announceStored();
 }
 
 /** The private views of all lists. */
-export const usePrivateViews = () => useSyncExternalStore(subscribe, readViews);
+export const usePrivateViews = () => useSyncExternalStore(followStorage, readViews);
 
 /** The same filters always have the same text, in whatever order they were set. */
 export const queryOf = (filters: Filters): string => {
