@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
 import { hasFocus, press, tabTo } from './focus.ts';
-import { inDays } from './page.ts';
+import { hold, inDays } from './page.ts';
 
 const console = startConsole();
 
@@ -309,6 +309,17 @@ test('a dialog that loads when it first opens returns the focus too', async (t) 
   for (let opened = 1; opened <= 2; opened++) {
     await press(page, 'Import');
     await closeAndLook('Import people', 'Import');
+  }
+  // The palette loads half a second after the page, or when it opens.
+  const release = await hold(page, /palette/);
+  await page.reload();
+  for (let opened = 1; opened <= 2; opened++) {
+    await page.getByRole('button', { name: 'Views' }).focus();
+    await page.keyboard.press('Control+k');
+    await page.locator('.overlay .loading').waitFor({ state: opened === 1 ? 'visible' : 'detached' });
+    release();
+    await page.getByRole('searchbox', { name: 'Go to' }).waitFor();
+    await closeAndLook('Go to', 'Views');
   }
 });
 

@@ -52,10 +52,12 @@ export async function hold(page: Page, url: string | RegExp, method = 'GET'): Pr
   return release;
 }
 
-/** Asserts that the page is not wider than its window. */
+/** Asserts that the page is not wider than its window. After a change of the width, React first renders it again. */
 export async function assertFits(page: Page, where: string): Promise<void> {
-  const excess: number = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  assert.ok(excess <= 0, `${where} is ${excess} too wide`);
+  const excess = () => document.documentElement.scrollWidth - innerWidth;
+  await page.waitForFunction(`(${excess})() <= 0`, undefined, { timeout: 5_000 }).catch(async () => {
+    assert.fail(`${where} is ${await page.evaluate(excess)} too wide`);
+  });
 }
 
 /** Drags a file over the page and drops it. */

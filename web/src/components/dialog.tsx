@@ -13,7 +13,7 @@ import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-c
 import { useAction } from './action-button.tsx';
 import { Button, type ButtonProps } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
-import { returnFocus } from './focus.ts';
+import { useReturnFocus } from './focus.ts';
 import { currentPlace, type Place, useLeaveWarning } from './leave-warning.ts';
 import { Loading } from './loading.tsx';
 import { rejectNotChosen } from './picker-input.tsx';
@@ -67,9 +67,7 @@ export function Dialog({
   useLeaveWarning(unsaved, requestClose);
   const dialog = useRef<HTMLElement>(null);
   useSubmitShortcut(dialog);
-  // React Aria returns the focus, but not to an element that is gone, such as one in a dialog that this one replaced
-  // when its code had loaded.
-  useEffect(() => () => void setTimeout(returnFocus), []);
+  useReturnFocus();
   return (
     <ModalOverlay
       className="overlay"

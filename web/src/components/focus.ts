@@ -1,4 +1,4 @@
-import type { FocusEvent } from 'react';
+import { type FocusEvent, useEffect } from 'react';
 
 type Place = {
   element: HTMLElement;
@@ -48,3 +48,9 @@ export function returnFocus(): void {
   if (last?.element.isConnected) last.element.focus({ preventScroll: true });
   else restoreFocus();
 }
+
+/**
+ * For a dialog. React Aria returns the focus, but not to an element that is gone, such as one in a dialog that this one
+ * replaced when its code had loaded.
+ */
+export const useReturnFocus = () => useEffect(() => () => void setTimeout(returnFocus), []);

@@ -15,6 +15,7 @@ import {
 } from 'react-aria-components';
 import { useLocation, useSearch } from 'wouter';
 import { useMe } from '../api/session.ts';
+import { useReturnFocus } from '../components/focus.ts';
 import { Icon } from '../components/icon.tsx';
 import { useAllViews } from '../views/shared.ts';
 import { useDestinations, useIsAvailable } from './navigation.ts';
@@ -72,6 +73,7 @@ export function Palette({ canOnlyCreate, openShortcuts, onClose }: Props) {
     else if (result) navigate(result.path);
   };
   useEscape(onClose);
+  useReturnFocus();
   const title = canOnlyCreate ? 'Create' : 'Go to';
   return (
     <ModalOverlay className="overlay" isOpen isDismissable onOpenChange={(open) => open || onClose()}>
