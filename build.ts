@@ -24,12 +24,16 @@ export async function buildService(): Promise<void> {
   mkdirSync(target, { recursive: true });
   // Entry files are written last: a process that starts during the build loads the old chunks or the new ones.
   for (const { fileName, code } of chunks.toSorted((a, b) => Number(a.isEntry) - Number(b.isEntry))) {
-    writeFileSync(join(target, fileName), code);
+    writeFileSync(join(target, fileName), inAscii(code));
   }
   writeFileSync(join(target, 'licences.txt'), licences);
   for (const old of globSync('*.js', { cwd: target })) if (!written.has(old)) rmSync(join(target, old));
   writeFileSync(stamp, sources);
 }
+
+/** The engine keeps the sources in memory, with two bytes for each character if a single one is not in Latin-1. */
+const inAscii = (code: string) =>
+  code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 const bundleService = () =>
   bundle({
