@@ -1,3 +1,5 @@
+import { Names } from './project-counts.ts';
+
 /** A value with the number of items that have it. */
 export type Group = { id: string | null; count: number };
 
@@ -6,22 +8,28 @@ export type Tallies = { numbers: number[]; projects: Map<string, number>; holder
 
 /** Counts equal texts. */
 export class Tally {
-  readonly #counts = new Map<string, number>();
+  readonly #names = new Names();
+  readonly #counts: number[] = [];
   #none = 0;
 
   /** Adds the texts of this many items. Those that are not listed, or empty, have none. */
   add(texts: readonly string[], items: number): void {
     this.#none += items - texts.length;
-    for (const text of texts) this.#counts.set(text, (this.#counts.get(text) ?? 0) + 1);
+    for (const text of texts) {
+      const number = this.#names.numberOf(text);
+      this.#counts[number] = (this.#counts[number] ?? 0) + 1;
+    }
   }
 
   countOf(text: string): number {
-    return this.#counts.get(text) ?? 0;
+    const number = this.#names.find(text);
+    return number === undefined ? 0 : (this.#counts[number] ?? 0);
   }
 
   *groups(): Generator<Group> {
-    const none = this.#none + (this.#counts.get('') ?? 0);
+    const none = this.#none + this.countOf('');
     if (none > 0) yield { id: null, count: none };
-    for (const [id, count] of this.#counts) if (id !== '') yield { id, count };
+    for (const [number, id] of this.#names.texts.entries())
+      if (id) yield { id, count: this.#counts[number] ?? 0 };
   }
 }
