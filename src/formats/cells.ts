@@ -75,11 +75,24 @@ function jsonOrText(text: string): unknown {
 const readInteger = (cell: unknown) =>
   typeof cell === 'string' && /^-?\d{1,15}(\.0*)?$/.test(cell.trim()) ? Number(cell) : cell;
 
-/** Spreadsheets count days from the end of 1899. */
+/** A smaller number in a column of dates is a year or a number of days, not a date before May 1927. */
+const minSerial = 10_000;
+
+/** The last day of the year 9999. */
+const maxSerial = 2_958_465;
+
 function readDay(cell: unknown): unknown {
-  if (typeof cell !== 'number') return String(cell);
-  const date = new Date((Math.floor(cell) - 25_569) * 86_400_000);
-  return Number.isNaN(date.getTime()) ? String(cell) : date.toISOString().slice(0, 10);
+  const time = typeof cell === 'number' && cell >= minSerial ? timeOfSerial(cell) : undefined;
+  return time?.slice(0, 10) ?? String(cell);
+}
+
+/** Spreadsheets count days from the end of 1899. Undefined for a time without a day, and for a number that is no date. */
+export function timeOfSerial(serial: number): string | undefined {
+  if (serial < 1 || serial >= maxSerial + 1) return undefined;
+  // Without the noise of binary fractions: 8:00 can be 0.333333333.
+  const seconds = Math.floor(Number(((serial - 25_569) * 86_400).toFixed(2)));
+  const time = new Date(seconds * 1000).toISOString();
+  return time.endsWith('T00:00:00.000Z') ? time.slice(0, 10) : time.slice(0, 19).replace('T', ' ');
 }
 
 /** `In progress` is `in_progress`. */

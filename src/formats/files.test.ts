@@ -193,7 +193,7 @@ test('reads workbooks of another library: shared strings, dates, numbers', async
   const [zoe, bob] = await xlsx(file);
   assert.deepEqual(zoe?.names, ['Name', 'Since', 'Badge', 'Is <in>']);
   assert.equal(zoe?.cells[0], 'Zoë & Co');
-  assert.equal(cellReader({ type: ['string', 'null'], format: 'date' })(zoe?.cells[1]), '2026-11-15');
+  assert.equal(zoe?.cells[1], '2026-11-15');
   assert.equal(cellReader({ type: ['string', 'null'] })(zoe?.cells[2]), '4711');
   assert.deepEqual([zoe?.cells[3], bob?.cells[0], bob?.cells[3]], [true, 'Bob', false]);
 });
@@ -222,6 +222,25 @@ test('writes days and times as dates, and the sheet is named, filtered and froze
   assert.match(sheetXml, /<pane ySplit="1"[^>]*state="frozen"/);
   assert.match(sheetXml, /<autoFilter ref="A1:B3"/);
   assert.match(sheetXml, /<col min="2" max="2" width="20"/);
+});
+
+test('a number is a date if its cell shows one, and in a column of dates if it is no year', async () => {
+  const columns = [{ name: 'a', width: 9, kind: 'time' as const }];
+  async function* xml() {
+    yield sheet.open(columns);
+    yield sheet.row(2, ['2026-11-15T23:59:59.000Z'], columns);
+    yield sheet.row(3, [46_341.99999], columns);
+    yield sheet.close(columns, 2);
+  }
+  const [shown, plain] = await xlsx(Buffer.concat(await Array.fromAsync(packXlsx(xml(), 'Sheet 1'))));
+  assert.deepEqual([shown?.cells, plain?.cells], [['2026-11-15 23:59:59'], [46_341.99999]]);
+  const readDay = cellReader({ type: ['string', 'null'], format: 'date' });
+  assert.deepEqual([46_341.99999, 2026, 20_261_115, 46_097.333333333].map(readDay), [
+    '2026-11-15',
+    '2026',
+    '20261115',
+    '2026-03-16',
+  ]);
 });
 
 test('rejects a row with a formula that has no result, which is not an empty cell', async () => {

@@ -1,6 +1,6 @@
 import { invalidParameter, Problem } from '../core/errors.ts';
 import { joinWords, shortened } from '../core/text.ts';
-import { unescapeFormula } from './cells.ts';
+import { timeOfSerial, unescapeFormula } from './cells.ts';
 import {
   columnName,
   columnNumber,
@@ -41,7 +41,7 @@ export async function* readXlsx(
   try {
     const entries = await entriesOf(file);
     const texts = textCollector();
-    const styles = percentStyleCollector();
+    const styles = styleCollector();
     for (const [path, { handler }] of [
       ['sharedStrings', texts],
       ['styles', styles],
@@ -62,7 +62,7 @@ export async function* readXlsx(
           end() {},
         };
         const ofChoice = { name, others: [], visible: [] };
-        const collector = rowCollector(texts.texts, styles.percentStyles, ofChoice, table);
+        const collector = rowCollector(texts.texts, styles.formats, ofChoice, table);
         for await (const _ of parseXml(entry, maxBytes.sheet, collector.handler)) {
           yield [];
           if (collector.isAtEnd() || rows.length >= firstRows) break;
@@ -76,7 +76,7 @@ export async function* readXlsx(
       others: found.othersOf(chosen.name),
       visible: visible.map(({ name }) => name),
     };
-    const collector = rowCollector(texts.texts, styles.percentStyles, sheet, createTable(layout));
+    const collector = rowCollector(texts.texts, styles.formats, sheet, createTable(layout));
     for await (const _ of parseXml(chosen.entry, maxBytes.sheet, collector.handler)) {
       yield collector.take();
       if (collector.isAtEnd()) break;
@@ -153,24 +153,34 @@ async function parseWhole(entry: Entry | undefined, handler: XmlHandler): Promis
   for await (const _ of parseXml(entry, maxBytes.other, handler));
 }
 
-/** Collects the numbers of the cell styles that show a fraction as a percentage: 0.15 as 15%. */
-function percentStyleCollector() {
-  const percentFormats = new Set(['9', '10']);
-  const percentStyles = new Set<string>();
+/** What the number of a cell means by the format of its style. */
+type NumberFormat = 'percent' | 'date';
+
+/** Collects the cell styles that show a fraction as a percentage, 0.15 as 15%, or a number of days as a date. */
+function styleCollector() {
+  const numberFormats = new Map<string, NumberFormat>([
+    ...['9', '10'].map((id) => [id, 'percent'] as const),
+    ...['14', '15', '16', '17', '22'].map((id) => [id, 'date'] as const),
+  ]);
+  const formats = new Map<string, NumberFormat>();
   let isInCellStyles = false;
   let count = 0;
   const handler: XmlHandler = {
     open(name, { numFmtId = '0', formatCode = '' }) {
       if (name === 'cellXfs') isInCellStyles = true;
-      // Without quoted texts, escaped characters, and colors or conditions.
-      if (name === 'numFmt' && formatCode.replace(/"[^"]*"|\\.|\[[^\]]*\]/g, '').includes('%'))
-        percentFormats.add(numFmtId);
+      if (name === 'numFmt') {
+        // Without quoted texts, escaped characters, and colors, conditions or languages.
+        const code = formatCode.replace(/"[^"]*"|\\.|\[[^\]]*\]/g, '');
+        if (code.includes('%')) numberFormats.set(numFmtId, 'percent');
+        else if (/[dy]/i.test(code)) numberFormats.set(numFmtId, 'date');
+      }
       if (name !== 'xf' || !isInCellStyles) return;
-      if (percentFormats.has(numFmtId)) percentStyles.add(String(count));
+      const format = numberFormats.get(numFmtId);
+      if (format) formats.set(String(count), format);
       count++;
     },
   };
-  return { percentStyles, handler };
+  return { formats, handler };
 }
 
 /** Joins the runs of a text, without the phonetic runs (`rPh`) of East Asian text. */
@@ -218,7 +228,7 @@ function textCollector() {
 /** Collects the rows of a sheet. Cells beyond the columns of the header are not stored. */
 function rowCollector(
   texts: readonly string[],
-  percentStyles: ReadonlySet<string>,
+  formats: ReadonlyMap<string, NumberFormat>,
   sheet: NonNullable<Row['sheet']>,
   table: Pick<ReturnType<typeof createTable>, 'hasRows' | 'width' | 'add' | 'end'>,
 ) {
@@ -282,9 +292,12 @@ function rowCollector(
     if (kind === 's') return unescapeFormula(texts[Number(value)] ?? '');
     if (kind === 'b') return value === '1';
     if (kind !== undefined && kind !== 'n') return unescaped(value);
+    const number = Number(value);
+    if (Number.isNaN(number)) return value;
+    const format = formats.get(style);
     // Without the noise of binary fractions: 0.07 * 100 is 7.000000000000001.
-    if (percentStyles.has(style)) return `${Number((Number(value) * 100).toPrecision(12))}%`;
-    return Number.isNaN(Number(value)) ? value : Number(value);
+    if (format === 'percent') return `${Number((number * 100).toPrecision(12))}%`;
+    return (format === 'date' ? timeOfSerial(number) : undefined) ?? number;
   }
 
   function closeRow() {
