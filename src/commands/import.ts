@@ -115,11 +115,12 @@ export async function importCommand(
     ...database,
     write: (work) => database.write(work, job.options.atomic ? 'long' : 'bulk'),
   };
-  const imported: Awaited<ReturnType<typeof runImport>> & Pick<ImportSummary, 'leavers'> = sync
+  const imported: Awaited<ReturnType<typeof runImport>> & Pick<ImportSummary, 'leavers' | 'returned'> = sync
     ? await runSync(store, job, sync)
     : await runImport(store, job);
-  const { scan, results, leavers } = imported;
-  const summary = { ...summaryOf(job, scan, results), mode, ...(leavers && { leavers }) };
+  const { scan, results, leavers, returned } = imported;
+  const synced = { ...(leavers && { leavers }), ...(returned && { returned }) };
+  const summary = { ...summaryOf(job, scan, results), mode, ...synced };
   const texts = summary.skipped > 0 ? results.textsOfNothing() : results.texts();
   return { summary, texts, seconds: (performance.now() - start) / 1000 };
 }
@@ -204,13 +205,16 @@ export async function* importReport({ summary, texts, seconds }: Imported): Asyn
     const columns = notStored.map(({ column, cells }) => `${formatNumber(cells)} of “${column}”`);
     yield `Read but not stored: ${joinWords(columns)}. Use --json to see the reasons.`;
   }
-  const { leavers = [] } = summary;
-  if (leavers.length > 0) {
-    const names = leavers.slice(0, 10).map(({ name }) => name);
-    const more = leavers.length > 10 ? [`${formatNumber(leavers.length - 10)} more`] : [];
-    yield `Missing in the file: ${joinWords([...names, ...more])}.`;
-    for (const { name, error } of leavers) if (error) yield `${name}: ${error}`;
+  const { leavers = [], returned = [] } = summary;
+  for (const [label, people] of [
+    ['Missing in the file', leavers],
+    ['In the file again, so active again', returned],
+  ] as const) {
+    const names = people.slice(0, 10).map(({ name }) => name);
+    const more = people.length > 10 ? [`${formatNumber(people.length - 10)} more`] : [];
+    if (people.length > 0) yield `${label}: ${joinWords([...names, ...more])}.`;
   }
+  for (const { name, error } of leavers) if (error) yield `${name}: ${error}`;
   if (Object.keys(summary.unknown_columns).length > 0)
     yield 'Assign columns with --map, or keep them with --unknown-columns attributes.';
   if (Object.keys(summary.unknown_values).length > 0)

@@ -97,8 +97,16 @@ export type SyncTarget = {
   list(db: Transaction<Tables>, source: string): Promise<Synced[]>;
   /** The ids that a written row stands for, if they are not known before: the resource itself by default. */
   keysOfWritten?(values: Resource, id: string): string[];
-  /** Remembers that the source has brought them. */
-  record(db: Transaction<Tables>, source: string, ids: readonly string[], change: Change): Promise<void>;
+  /**
+   * Remembers that the source has brought them. Returns those who are back: whom a sync of this source removed, and whom it
+   * activates again.
+   */
+  record(
+    db: Transaction<Tables>,
+    source: string,
+    ids: readonly string[],
+    change: Change,
+  ): Promise<{ id: string; name: string }[]>;
   /** `handoverTo` is `manager`, or the id of a person or group. */
   remove(
     db: Transaction<Tables>,

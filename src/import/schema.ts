@@ -161,6 +161,13 @@ export const ImportSummary = Strict(
         },
       ),
     ),
+    returned: Type.Optional(
+      Type.Array(Strict({ id: Type.String(), name: Type.String() }), {
+        description:
+          'With `mode=sync`: who was activated again, because a sync of this source had deactivated them and the file ' +
+          'contains them.',
+      }),
+    ),
     columns: Type.Record(Type.String(), Type.String(), {
       description: 'The field that each column was imported into.',
     }),

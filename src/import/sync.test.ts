@@ -73,7 +73,14 @@ onBothEngines('a sync', (start) => {
       ),
     );
 
-    await sync(csv(ada, grace, alan));
+    // The source can also say that somebody is inactive.
+    const former = await sync('External ID,Name,Status\n1,Ada,Terminated\n2,Grace,Active\n3,Alan,Active\n');
+    assert.deepEqual([former.body.summary.returned, (await statuses()).Ada], [[], 'inactive']);
+    const foreseen = await sync(csv(ada, grace, alan, '4,Bob,,'), 'dry_run=true');
+    assert.deepEqual(pluck(foreseen.body.summary.returned, 'name'), ['Ada'], foreseen.text);
+    assert.equal((await statuses()).Ada, 'inactive');
+    const back = await sync(csv(ada, grace, alan), 'results=changed');
+    assert.deepEqual(back.body.summary.returned, [{ id: person.user_id, name: 'Ada' }]);
     assert.equal((await statuses()).Ada, 'active');
     // Somebody who was deactivated by other means stays so.
     await service.post(`/v1/personnel/${person.user_id}/deactivate`, key, {});
@@ -90,6 +97,14 @@ onBothEngines('a sync', (start) => {
     }
     const projects = await service.upload('/v1/projects/import?mode=sync&source=x', key, 'name\nApollo\n');
     assert.match(projects.body.detail, /`mode=sync` is for personnel and groups/);
+  });
+
+  test('can run at the same time as another one of its source', async (t) => {
+    const { service, key } = await withKey(start(t));
+    await service.upload('/v1/personnel/import', key, csv(ada, grace, alan));
+    const path = '/v1/personnel/import?mode=sync&source=hr';
+    const all = await Promise.all([1, 2, 3].map(() => service.upload(path, key, csv(ada, grace, alan))));
+    assert.deepEqual(pluck(all, 'status'), [200, 200, 200], all.map(({ text }) => text).join('\n'));
   });
 
   test('removes members who are missing, and no others', async (t) => {

@@ -20,6 +20,7 @@ export type SyncOptions = {
 };
 
 type Leavers = NonNullable<ImportSummary['leavers']>;
+type Returned = NonNullable<ImportSummary['returned']>;
 
 const maxListed = 1000;
 const recordedAtOnce = 1000;
@@ -36,31 +37,49 @@ export async function runSync(store: Store, job: ImportJob, options: SyncOptions
   const read = dry_run ? store.dryRun : store.write;
   const brought = await read((db) => target.list(db, options.source));
   const present = new Set<string>();
-  let leavers: Synced[] | undefined;
+  let missing: Synced[] | undefined;
   if (!target.keysOfWritten) {
     await addKeysOfFile(job, present);
-    leavers = brought.filter(({ keys }) => keys.every((key) => !present.has(key)));
-    rejectTooMany(leavers, brought.length, options, target, 'Nothing was changed.');
+    missing = brought.filter(({ keys }) => keys.every((key) => !present.has(key)));
+    rejectTooMany(missing, brought.length, options, target, 'Nothing was changed.');
   }
   const seen = new Set<string>();
-  const onWritten = ({ row, written: { id } }: WrittenRow) => {
-    if (!id) return;
+  const onWritten = ({ row, written: { id, status } }: WrittenRow) => {
+    // A dry run rolls back what it creates. Somebody whom the file calls inactive has not come back.
+    if (!id || (dry_run && status === 'created') || row.values.status === 'inactive') return;
     if (!target.keysOfWritten) seen.add(id);
     else for (const key of target.keysOfWritten(row.values, id)) seen.add(key);
   };
   const outcome = await runImport(store, { ...job, onWritten });
-  leavers ??= brought.filter(({ id }) => !seen.has(id));
+  missing ??= brought.filter(({ id }) => !seen.has(id));
   // Who is in a row that failed is not known.
-  if (target.keysOfWritten && outcome.results.counts.failed > 0) leavers = [];
-  rejectTooMany(leavers, brought.length, options, target, 'The rows of the file were imported.');
-  if (!dry_run) {
-    const ids = [...seen];
-    for (let at = 0; at < ids.length; at += recordedAtOnce)
-      await store.write((db) =>
-        target.record(db, options.source, ids.slice(at, at + recordedAtOnce), change()),
-      );
-  }
-  return { ...outcome, leavers: await removeLeavers(store, target, leavers, options, change, dry_run) };
+  if (target.keysOfWritten && outcome.results.counts.failed > 0) missing = [];
+  rejectTooMany(missing, brought.length, options, target, 'The rows of the file were imported.');
+  const returned = await recordSeen(store, job, target, options.source, [...seen]);
+  const leavers = await removeLeavers(store, target, missing, options, change, dry_run);
+  return { ...outcome, leavers, returned };
+}
+
+/** Remembers whom the source brought, and returns those who are back. A dry run reads them from one copy of the database. */
+async function recordSeen(
+  { dryRun, write }: Store,
+  { options, change }: ImportJob,
+  target: SyncTarget,
+  source: string,
+  ids: readonly string[],
+): Promise<Returned> {
+  const parts = Array.from({ length: Math.ceil(ids.length / recordedAtOnce) }, (_, i) =>
+    ids.slice(i * recordedAtOnce, (i + 1) * recordedAtOnce),
+  );
+  const record = (db: Transaction<Tables>, part: readonly string[]) =>
+    target.record(db, source, part, change());
+  const returned: Returned = [];
+  if (!options.dry_run) for (const part of parts) returned.push(...(await write((db) => record(db, part))));
+  else if (!target.keysOfWritten)
+    await dryRun(async (db) => {
+      for (const part of parts) returned.push(...(await record(db, part)));
+    });
+  return returned;
 }
 
 /** Reads the keys of all rows, also of those that will fail: a person with an invalid phone number has not left. */

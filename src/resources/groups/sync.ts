@@ -44,11 +44,12 @@ export const memberSync: SyncTarget = {
       .execute();
     const known = new Set(stored.map(({ group_id, user_id }) => `${group_id} ${user_id}`));
     const added = pairs.filter(([group_id, user_id]) => !known.has(`${group_id} ${user_id}`));
-    if (added.length === 0) return;
-    await db
-      .insertInto('synced_members')
-      .values(added.map(([group_id, user_id]) => ({ source, group_id, user_id })))
-      .execute();
+    if (added.length > 0)
+      await db
+        .insertInto('synced_members')
+        .values(added.map(([group_id, user_id]) => ({ source, group_id, user_id })))
+        .execute();
+    return [];
   },
   async remove(db, source, { id }, _, change) {
     const [group_id = '', user_id = ''] = id.split(' ');

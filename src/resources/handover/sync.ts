@@ -41,6 +41,7 @@ export const peopleSync: SyncTarget = {
         .insertInto('synced_people')
         .values(added.map((user_id) => ({ source, user_id, deactivated: 0 })))
         .execute();
+    const returned: { id: string; name: string }[] = [];
     for (const { user_id } of stored.filter(({ deactivated }) => deactivated === 1)) {
       await db
         .updateTable('synced_people')
@@ -50,8 +51,11 @@ export const peopleSync: SyncTarget = {
         .execute();
       const person = await getPerson(db, user_id, change);
       const reason = `Again in the source ${source}.`;
-      if (person.status === 'inactive') await updatePerson(db, person, { status: 'active', reason }, change);
+      if (person.status === 'active') continue;
+      await updatePerson(db, person, { status: 'active', reason }, change);
+      returned.push({ id: user_id, name: person.name });
     }
+    return returned;
   },
   async remove(db, source, { id }, handoverTo, change) {
     const person = await getPerson(db, id, change);
