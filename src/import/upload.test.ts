@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { test } from 'node:test';
 import { onSqlite, pluck, withKey } from '../../test/service.ts';
 import { sheetRows, workbookOf } from '../../test/workbook.ts';
@@ -71,6 +73,16 @@ onSqlite('an upload', (start) => {
       assert.deepEqual([refused.status, refused.body.code], [400, 'malformed_request'], refused.text);
       assert.match(refused.body.detail, why);
     }
+    // curl sends a form without a length if it reads the file from a pipe.
+    const large = request(`${service.origin}/v1/personnel/import`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': type, 'transfer-encoding': 'chunked' },
+    });
+    large.on('error', () => {});
+    for (let i = 0; i < 33; i++) large.write(Buffer.alloc(1024 * 1024, 'x'));
+    const [{ statusCode }] = await once(large, 'response');
+    assert.equal(statusCode, 413);
+    large.destroy();
     const elsewhere = await service.upload('/v1/personnel', key, form(), type);
     assert.equal(elsewhere.status, 415);
   });

@@ -86,7 +86,8 @@ export function limitBodies(app: FastifyInstance): void {
       transform(chunk: Buffer, _, next: TransformCallback) {
         arrived += chunk.length;
         const added = arrived - reserved;
-        if (added <= 0 || reply.raw.closed) return next(null, chunk);
+        // What is larger than any body of this route may be is rejected when it is read.
+        if (added <= 0 || arrived > maxBytesOf(request) || reply.raw.closed) return next(null, chunk);
         const rejection = budget.reserve(client, added);
         if (rejection) return next(rejection);
         reserved = arrived;
@@ -100,13 +101,16 @@ export function limitBodies(app: FastifyInstance): void {
 }
 
 /** The announced size of a body, up to the body limit. A body without a length may reach the limit. */
-function claimedBytes({ method, headers, routeOptions }: FastifyRequest): number {
+function claimedBytes(request: FastifyRequest): number {
+  const { method, headers } = request;
   if (method === 'GET' || method === 'HEAD') return 0;
-  const maxBytes = routeOptions.bodyLimit ?? limits.body_bytes;
+  const maxBytes = maxBytesOf(request);
   return headers['transfer-encoding'] === undefined
     ? Math.min(Number(headers['content-length'] ?? 0), maxBytes)
     : maxBytes;
 }
+
+const maxBytesOf = ({ routeOptions }: FastifyRequest) => routeOptions.bodyLimit ?? limits.body_bytes;
 
 const tooManyBytes = () =>
   new Problem(
