@@ -197,6 +197,14 @@ test('a comma separates two full names, or a last and a first name', () => {
   assert.deepEqual(separatePeople('van der Berg, Ada'), ['van der Berg, Ada']);
   assert.deepEqual(separatePeople('Ada Lovelace, Grace Hopper'), ['Ada Lovelace', 'Grace Hopper']);
   assert.deepEqual(separatePeople('Ada; Grace'), ['Ada', 'Grace']);
+  assert.deepEqual(separatePeople('Lovelace, Ada; Hopper, Grace'), ['Lovelace, Ada', 'Hopper, Grace']);
+  assert.deepEqual(separatePeople('Lovelace, Ada\nGrace Hopper'), ['Lovelace, Ada', 'Grace Hopper']);
+  assert.deepEqual(separatePeople('Ada Lovelace, Grace Hopper; Bob'), [
+    'Ada Lovelace',
+    'Grace Hopper',
+    'Bob',
+  ]);
+  assert.deepEqual(separatePeople('a@x.test, b@x.test; c@x.test'), ['a@x.test', 'b@x.test', 'c@x.test']);
   assert.deepEqual(placeholderOf('Lovelace, Ada'), { name: 'Ada Lovelace' });
   assert.deepEqual(placeholderOf('ada@example.com'), { name: 'ada@example.com', email: 'ada@example.com' });
   assert.deepEqual(placeholderOf('Ada L. <ada@example.com>'), { name: 'Ada L.', email: 'ada@example.com' });

@@ -38,12 +38,27 @@ const nobody = new Set(
 /** Whether a text such as `TBD`, `n/a` or `-` says that there is nobody. */
 export const isNobody = (text: string) => nobody.has(normalizeWord(text)) || !/[\p{L}\p{N}]/u.test(text);
 
-/** The people in `Ada Lovelace, Grace Hopper`. `Lovelace, Ada` is looked up as a whole before. */
-export const peopleIn = (text: string) =>
+/**
+ * The people in `Ada Lovelace, Grace Hopper` and in `Lovelace, Ada; Hopper, Grace`. `Lovelace, Ada` alone is looked up as a
+ * whole before.
+ */
+export function peopleIn(text: string): string[] {
+  const people = partsOf(text, /[;/&\n]/);
+  const areNames = people.every((person) => !person.includes(',') || isLastAndFirst(person));
+  return people.length > 1 && areNames ? people : partsOf(text, /[;,/&\n]/);
+}
+
+const partsOf = (text: string, separator: RegExp) =>
   text
-    .split(/[;,/&\n]/)
+    .split(separator)
     .map((part) => part.trim())
     .filter((part) => part !== '');
+
+/** Whether a text can be one name: of two people with a comma between them, both have a first and a last name. */
+function isLastAndFirst(text: string): boolean {
+  const parts = partsOf(text, /,/);
+  return parts.length === 2 && !text.includes('@') && parts.some((part) => !/\S\s+\S/.test(part));
+}
 
 /** Replaces the texts of a cell that the request assigns to people: the whole cell, or the people that it lists. */
 export function assignPeople(
@@ -74,8 +89,7 @@ export function assignPeople(
  */
 export function separatePeople(text: string): string[] {
   const parts = peopleIn(text);
-  const isOneName =
-    parts.length === 2 && !/[;/&\n]/.test(text) && parts.some((part) => !/\S\s+\S/.test(part));
+  const isOneName = !/[;/&\n]/.test(text) && isLastAndFirst(text);
   return isOneName || parts.length === 0 ? [text.trim()] : parts;
 }
 
