@@ -3,6 +3,7 @@ import { isFilled, namesIn, plainLayout, type TableLayout, type TableRow } from 
 import type { Importable } from '../importable.ts';
 import { attributeColumn, type Column, knownColumns, targetOf } from '../recognize/catalogue.ts';
 import { nameForms, normalizeColumnName } from '../recognize/names.ts';
+import { detectPreset } from '../recognize/presets.ts';
 import { normalizeWord } from '../recognize/values.ts';
 import { createSheetChoice } from './sheets.ts';
 
@@ -28,6 +29,8 @@ export function createLayout(importable: Importable, { map, header_row }: Stated
   const countColumns = (row: TableRow | undefined) =>
     new Set(namesIn(row).flatMap((name) => findColumn(name) ?? [])).size;
 
+  /** The second line of a header whose first one is enough. */
+  let labels: TableRow['cells'] | undefined;
   const findHeader: TableLayout['findHeader'] = (rows) => {
     const usual = plainLayout.findHeader(rows);
     const counts = rows.map((row) => (isComment(row) ? 0 : countColumns(row)));
@@ -36,14 +39,24 @@ export function createLayout(importable: Importable, { map, header_row }: Stated
     const likely = isClear ? counts.indexOf(best) : usual.position;
     const position = header_row === undefined ? likely : 0;
     const [first, second] = [rows[position], rows[position + 1]];
-    return second && first && isSecondLine(importable, first, second, findColumn)
+    const hasTwoLines = second && first && isSecondLine(importable, first, second, findColumn);
+    // Below the names of its fields, SuccessFactors writes what it shows for them.
+    const isPreset = detectPreset(namesIn(first)) !== undefined;
+    labels = hasTwoLines && isPreset ? second.cells : undefined;
+    return hasTwoLines && !isPreset
       ? { position, lines: 2, names: combine(first, second, findColumn) }
       : { position, lines: 1, names: namesIn(first) };
   };
 
   const required = (importable.input.required as string[] | undefined) ?? [];
-  let described: { names: readonly string[]; required: Set<number>; stored: Set<number> } | undefined;
-  /** The columns of required fields, and those whose cells are stored. */
+  type Described = {
+    names: readonly string[];
+    required: Set<number>;
+    stored: Set<number>;
+    hasSummaries: boolean;
+  };
+  let described: Described | undefined;
+  /** The columns of required fields, those whose cells are stored, and whether rows below each group sum up all columns. */
   const describe = (names: readonly string[]) => {
     if (described?.names === names) return described;
     const columns = names.map(findColumn);
@@ -56,6 +69,7 @@ export function createLayout(importable: Importable, { map, header_row }: Stated
       names,
       required: title.size > 0 ? title : at(({ field }) => field === 'description'),
       stored,
+      hasSummaries: detectPreset(names) === 'monday',
     };
     return described;
   };
@@ -66,12 +80,14 @@ export function createLayout(importable: Importable, { map, header_row }: Stated
     whySkipped(names, cells) {
       const filled = cells.flatMap((cell, i) => (isFilled(cell) ? [i] : []));
       const [first] = filled;
+      if (cells === labels) return 'It is the second line of the header.';
       if (first === undefined || first >= names.length) return undefined;
       if (filled.length > 1 && isTotal(cells[first]) && filled.slice(1).every((i) => isNumber(cells[i])))
         return totals;
-      const { required, stored } = describe(names);
+      const { required, stored, hasSummaries } = describe(names);
       if (required.size === 0 || filled.some((i) => required.has(i))) return undefined;
       if (filled.every((i) => isNumber(cells[i]) && !stored.has(i))) return totals;
+      if (hasSummaries && filled.every((i) => isNumber(cells[i]) || isPeriod(cells[i]))) return totals;
       // A single word can be the ID of a row that lost its other cells.
       const isGroupTitle = filled.length === 1 && first === 0 && /\S\s+\S/.test(String(cells[first]).trim());
       return isGroupTitle && names.length > 2 ? 'It has only one cell.' : undefined;
@@ -89,6 +105,8 @@ const totals = 'It is a row of totals.';
 const isComment = ({ cells }: TableRow) => /^#type\s/i.test(String(cells[0] ?? ''));
 
 const isNumber = (cell: unknown) => typeof cell === 'number' || /^[\d\s.,%€$£+-]+$/.test(String(cell).trim());
+
+const isPeriod = (cell: unknown) => /^\d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d$/.test(String(cell).trim());
 
 const totalWords = new Set(
   'total, totals, grand total, subtotal, sub total, sum, average, avg, summe, gesamt, gesamtsumme, zwischensumme, durchschnitt, mittelwert'.split(

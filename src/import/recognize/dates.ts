@@ -1,14 +1,16 @@
 import { Problem } from '../../core/errors.ts';
 import { isDay } from '../../core/schemas.ts';
-import { shortened } from '../../core/text.ts';
+import { fold, shortened } from '../../core/text.ts';
 import { dayAt } from '../../core/time-zones.ts';
 
 export const dateOrders = ['dmy', 'mdy'] as const;
 export type DateOrder = (typeof dateOrders)[number];
 
-const months = 'january february march april may june july august september october november december'.split(
-  ' ',
-);
+/** English, then German. */
+const months = (
+  'january february march april may june july august september october november december ' +
+  'januar februar marz april mai juni juli august september oktober november dezember'
+).split(' ');
 
 /** Longer texts are not dates. */
 const maxLength = 40;
@@ -19,10 +21,11 @@ const zone = String.raw`(?:\s*(?:z|[+-]\d{2}(?::?\d{2})?|\(?(?:utc|gmt|[a-z]{1,4
 /** Nothing but a time may follow a date: other text, such as the end of a period, would be lost. */
 const time = String.raw`(?:(?:T|,?\s+(?:at\s+)?|,)[0-2]?\d(?:(?::[0-5]\d){1,2}(?:[.,]\d{1,9})?(?:\s*[ap]\.?m\.?)?|\s*[ap]\.?m\.?)${zone})?$`;
 const yearFirst = new RegExp(String.raw`^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})${time}`, 'i');
+const digitsOnly = /^(\d{4})(\d\d)(\d\d)$/;
 const numeric = new RegExp(String.raw`^${weekday}(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d\d)${time}`, 'i');
 const dayName = new RegExp(
-  String.raw`^${weekday}(\d{1,2})(?:st|nd|rd|th|\.)?[\s/-]+([a-z]{3,9})\.?[\s,/-]+(\d{4}|\d\d)${time}`,
-  'i',
+  String.raw`^${weekday}(\d{1,2})(?:st|nd|rd|th|\.)?[\s/-]+(\p{L}{3,9})\.?[\s,/-]+(\d{4}|\d\d)${time}`,
+  'iu',
 );
 const nameDay = new RegExp(
   String.raw`^${weekday}([a-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})${time}`,
@@ -41,7 +44,7 @@ export function readDate(text: string, order: DateOrder | undefined, time_zone: 
   // JavaScript parses 31 February as a day in March.
   const time = instant.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time)) return dayAt(time, time_zone);
-  const [, year, month, day] = yearFirst.exec(text) ?? [];
+  const [, year, month, day] = yearFirst.exec(text) ?? digitsOnly.exec(text) ?? [];
   if (year) return dayOf(year, month, day);
   const [, first, separator, second, yearLast] = numeric.exec(text) ?? [];
   if (yearLast)
@@ -55,8 +58,10 @@ export function readDate(text: string, order: DateOrder | undefined, time_zone: 
 }
 
 function namedDay(year: string | undefined, name = '', day: string | undefined): string | undefined {
-  const month = months.findIndex((month) => month.startsWith(name.toLowerCase())) + 1;
-  return month === 0 ? undefined : dayOf(year, String(month), day);
+  // Excel abbreviates the German March to `Mrz`.
+  const word = fold(name).replace('mrz', 'mar');
+  const at = months.findIndex((month) => month.startsWith(word));
+  return at === -1 ? undefined : dayOf(year, String((at % 12) + 1), day);
 }
 
 /** Two digits are a year from 1970 to 2069. */

@@ -27,15 +27,15 @@ const presets = {
   },
   redmine: {
     label: 'Redmine',
-    signatures: ['#, tracker, subject'],
+    signatures: ['#, tracker, subject', '#, tracker, thema'],
     columns: {
       external_id: '#',
-      project: 'project',
-      title: 'subject',
-      raised_by_user_id: 'author',
-      raised_on: 'created',
+      project: 'project, projekt',
+      title: 'subject, thema',
+      raised_by_user_id: 'author, autor',
+      raised_on: 'created, angelegt',
     },
-    skipped: '% done, parent task',
+    skipped: '% done, parent task, % erledigt, ubergeordnetes ticket',
   },
   openproject: {
     label: 'OpenProject',
@@ -94,7 +94,7 @@ const presets = {
   },
   azure_devops: {
     label: 'Azure DevOps',
-    signatures: ['id, work item type, title, state'],
+    signatures: ['id, work item type, title, state', 'id, work item type, title 1, state'],
     columns: {
       external_id: 'id',
       raised_by_user_id: 'created by',
@@ -104,14 +104,14 @@ const presets = {
   },
   servicenow: {
     label: 'ServiceNow',
-    signatures: ['number, short description, state'],
+    signatures: ['number, short description, state', 'nummer, kurzbeschreibung, status'],
     columns: {
-      external_id: 'number',
-      title: 'short description',
-      raised_by_user_id: 'caller',
-      raised_on: 'opened',
+      external_id: 'number, nummer',
+      title: 'short description, kurzbeschreibung',
+      raised_by_user_id: 'caller, anrufer',
+      raised_on: 'opened, geoffnet',
     },
-    skipped: 'impact, urgency',
+    skipped: 'impact, urgency, auswirkung, dringlichkeit',
   },
   github: {
     label: 'GitHub',
@@ -239,22 +239,29 @@ const presets = {
       external_id: 'userid',
       start_on: 'hiredate',
       time_zone: 'timezone',
+      phone: 'biz_phone',
     },
     skipped: 'username, empid, hr, jobcode, gender',
   },
   entra: {
     label: 'Microsoft Entra ID',
-    signatures: ['userprincipalname, displayname'],
+    // The second one is the file that creates users in bulk.
+    signatures: [
+      'userprincipalname, displayname',
+      'name [displayname] required, user name [userprincipalname] required',
+    ],
     columns: {
       external_id: 'objectid, id',
-      name: 'displayname',
-      email: 'mail',
+      name: 'displayname, name [displayname] required',
+      email: 'mail, user name [userprincipalname] required',
       kind: 'usertype',
       status: 'accountenabled',
-      location: 'officelocation',
-      phone: 'telephonenumber',
+      location: 'officelocation, office [physicaldeliveryofficename]',
+      phone: 'telephonenumber, office phone [telephonenumber]',
     },
-    skipped: 'givenname, surname, state, city, mobilephone',
+    skipped:
+      'givenname, surname, state, city, mobilephone, first name [givenname], last name [surname], city [city], ' +
+      'initial password [passwordprofile] required, state or province [state], mobile phone [mobile]',
   },
 } satisfies Record<string, Preset>;
 

@@ -76,7 +76,12 @@ export function valueReader(
       record(text, target);
       return read(target);
     }
-    if (isDay) return typeof cell === 'string' ? readDate(text, hints.order, hints.time_zone) : read(cell);
+    if (isDay && isNoDay(text)) {
+      record(text, null);
+      return read('');
+    }
+    if (isDay)
+      return readDate(typeof cell === 'string' ? text : String(read(cell)), hints.order, hints.time_zone);
     const plain = isRating ? readRating(cell, ratings, hints.scale) : read(cell);
     if (isRating ? typeof plain === 'number' : (property.enum?.includes(plain) ?? true)) {
       if (isRating && String(plain) !== text) record(text, plain);
@@ -91,6 +96,11 @@ export function valueReader(
     return found === noValue ? read('') : found;
   };
 }
+
+const noDay = new Set('tbd, tba, tbc, to be defined, n a, na, none, not set, k a, offen'.split(', '));
+
+/** Whether a text such as `TBD`, `n/a` or `-` says that there is no day. */
+const isNoDay = (text: string) => noDay.has(normalizeWord(text)) || !/[\p{L}\p{N}]/u.test(text);
 
 /** The values that a field accepts, if it accepts only some. */
 export function choicesOf(property: Property): string[] | undefined {

@@ -15,7 +15,7 @@ export const issueImport = (
   intermediateStatus: { closed: 'resolved' },
   synonyms: {
     title:
-      'issue, issue title, name, summary, subject, problem, short description, headline, titel, thema, problem, betreff, offener punkt, bezeichnung, zusammenfassung',
+      'issue, issue title, name, summary, subject, problem, short description, headline, titel, thema, problem, betreff, offener punkt, bezeichnung, zusammenfassung, kurzbeschreibung',
     description:
       'issue description, details, body, notes, comments, beschreibung, bemerkung, bemerkungen, kommentar, erlauterung',
     severity: 'impact, level, issue severity, schweregrad, schwere, auswirkung',
@@ -23,17 +23,17 @@ export const issueImport = (
     status: 'state, issue status, current status, zustand, stand',
     resolution: 'resolution type, outcome, losung, ergebnis',
     resolution_note:
-      'resolution notes, resolution note, resolution details, resolution description, close notes, how resolved, action taken',
+      'resolution notes, resolution note, resolution details, resolution description, close notes, how resolved, action taken, losungshinweise, losungsbeschreibung, abschlussnotizen',
     owner_name:
       'issue owner, responsible, responsible person, action owner, verantwortlich, verantwortlicher, verantwortliche, eigner',
     assignee_name:
-      'assigned to, assigned, assignees, owned by, bearbeiter, zugewiesen an, zugewiesen, zustandig',
+      'assigned to, assigned, assign, assignees, owned by, bearbeiter, zugewiesen an, zugewiesen, zustandig',
     raised_by_user_id:
-      'raised by, reported by, created by, reporter, author, gemeldet von, erfasst von, ersteller, melder, autor',
+      'raised by, reported by, created by, reporter, author, gemeldet von, erfasst von, ersteller, melder, autor, anrufer',
     raised_on:
-      'raised, date raised, reported on, created, opened, date, logged, date reported, open date, gemeldet am, erfasst am, erstellt, erstellt am, datum, eingang, angelegt, angelegt am',
+      'raised, date raised, reported on, created, opened, date, logged, date reported, open date, gemeldet am, erfasst am, erstellt, erstellt am, datum, eingang, angelegt, angelegt am, geoffnet, geoffnet am, eroffnet, eroffnet am',
     due_on:
-      'due, due date, target date, deadline, target resolution date, resolve by, fallig, fallig am, termin, frist, zieltermin, falligkeit, falligkeitsdatum, zu erledigen bis',
+      'due, due date, target date, deadline, target resolution date, target closure, target closure date, resolve by, fallig, fallig am, termin, frist, zieltermin, falligkeit, falligkeitsdatum, abgabedatum, zu erledigen bis',
     blocked_reason: 'blocked by, blocker',
     risk_id: 'risk key, from risk',
     external_id:
@@ -49,7 +49,7 @@ export const issueImport = (
         'on hold, waiting, pending, stalled, impeded, deferred, awaiting info, awaiting problem, waiting for customer, parked, blockiert, wartet, zuruckgestellt, wartend',
       resolved: 'fixed, done, complete, completed, solved, tested, gelost, erledigt, behoben',
       closed:
-        'close, cancelled, canceled, rejected, removed, wont do, declined, merged, test failed, geschlossen, abgeschlossen, abgelehnt',
+        'close, cancelled, canceled, rejected, removed, wont do, declined, merged, test failed, geschlossen, abgeschlossen, abgelehnt, abgewiesen',
     },
     severity: {
       critical:
@@ -62,7 +62,7 @@ export const issueImport = (
       urgent:
         'highest, immediate, critical, blocker, very high, p0, p1, 1, emergency, asap, showstopper, dringend, sehr hoch, sofort, kritisch',
       high: 'h, major, p2, 2, important, hoch',
-      normal: 'medium, m, med, moderate, p3, 3, planning, default, standard, no priority, mittel',
+      normal: 'medium, m, med, moderate, p3, 3, planning, default, standard, no priority, mittel, planung',
       low: 'l, minor, lowest, trivial, p4, p5, 4, 5, very low, low priority, niedrig, gering',
     },
     resolution: {
@@ -77,10 +77,9 @@ export const issueImport = (
   },
   freeText: { resolution: 'resolution_note' },
   implied: Object.fromEntries(
-    ['rejected', 'cancelled', 'canceled', 'wont do', 'declined', 'removed'].map((status) => [
-      status,
-      { resolution: 'wont_fix' },
-    ]),
+    ['rejected', 'cancelled', 'canceled', 'wont do', 'declined', 'removed', 'abgelehnt', 'abgewiesen'].map(
+      (status) => [status, { resolution: 'wont_fix' }],
+    ),
   ),
   complete: (patch) =>
     patch.status === 'resolved' || patch.status === 'closed'

@@ -23,7 +23,7 @@ export const peopleImport = (moment: Moment): Importable<Person, typeof PersonIn
     email:
       'e-mail address, work e-mail, company e-mail, business e-mail, mail, e-mail id, primary e-mail, e-mail-adresse, mail, mailadresse, dienstliche e-mail, geschaftliche e-mail',
     title:
-      'job title, position, business title, role, function, designation, position, stelle, funktion, stellenbezeichnung, berufsbezeichnung',
+      'job title, position, business title, role, function, designation, position, stelle, funktion, stellenbezeichnung, berufsbezeichnung, planstelle',
     department:
       'dept, department name, division, business unit, cost center name, organisation, organization, abteilung, bereich, organisationseinheit, orgeinheit, kostenstelle',
     location:

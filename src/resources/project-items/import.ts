@@ -30,6 +30,8 @@ export const importOf = <I extends Item, Input extends object, Patch extends obj
   what: writes.target.kind,
   keys: keysOf(writes.target.table),
   project,
+  // A tree of Azure DevOps has a column for the titles of each level.
+  joined: { title: Array.from({ length: 10 }, (_, i) => [`title ${i + 1}`]) },
   // Logs with due dates in the past often have no column for when an item was raised.
   defaults: ({ raised_on, due_on }: Input & { raised_on?: string; due_on?: string | null }) =>
     ('raised_on' in writes.schema.properties && !raised_on && due_on && due_on < today

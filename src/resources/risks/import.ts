@@ -138,7 +138,7 @@ const importBy = (
   ),
   synonyms: {
     title:
-      'risk, risk title, name, risk name, summary, event, risk event, headline, risiko, titel, bezeichnung, risikobezeichnung, risikotitel',
+      'risk, risk title, name, risk name, summary, event, risk event, headline, risiko, titel, bezeichnung, risikobezeichnung, risikotitel, kurzbeschreibung',
     description:
       'risk description, details, risk statement, cause and effect, notes, comments, beschreibung, risikobeschreibung, bemerkung, bemerkungen, kommentar, ursache',
     kind: 'type, risk type, art, typ',
@@ -156,7 +156,7 @@ const importBy = (
     strategy:
       'response category, risk response category, response strategy, response type, treatment strategy, treatment option, response, treatment, risk response, risk treatment, strategie, risikostrategie, behandlung',
     response_plan:
-      'mitigation, mitigation plan, mitigations, mitigation action, mitigating actions, mitigation strategy, response plan, action plan, response actions, treatment plan, actions, controls, massnahme, massnahmen, gegenmassnahme, gegenmassnahmen, massnahmenplan',
+      'mitigation, mitigation plan, mitigations, mitigation action, mitigation actions, mitigating actions, mitigation strategy, response plan, action plan, response actions, treatment plan, actions, controls, massnahme, massnahmen, gegenmassnahme, gegenmassnahmen, massnahmenplan',
     contingency_plan: 'contingency, fallback, fallback plan, notfallplan, notfallmassnahme',
     trigger: 'triggers, early warning, indicator, ausloser, indikator, fruhwarnindikator',
     owner_name:
@@ -166,7 +166,7 @@ const importBy = (
     raised_on:
       'raised, date raised, identified on, date identified, created, opened, date, logged, registered, gemeldet am, erfasst am, erkannt am, identifiziert am, datum, erstellt, erstellt am, erfassungsdatum',
     due_on:
-      'due, due date, target date, deadline, target completion, proximity date, fallig, fallig am, termin, zieltermin, falligkeit, frist, faelligkeitsdatum, falligkeitsdatum',
+      'due, due date, target date, deadline, target completion, target closure, target closure date, proximity date, fallig, fallig am, termin, zieltermin, falligkeit, frist, faelligkeitsdatum, falligkeitsdatum',
     review_on:
       'review, review date, next review, next review date, uberprufung, nachste uberprufung, wiedervorlage, nachste prufung',
     closure_reason: 'reason for closure, closed because, abschlussgrund',

@@ -23,17 +23,17 @@ export const taskImport = (
   existing: taskList({ project: [project.id], status: ['all'] }, moment),
   synonyms: {
     title:
-      'task, task title, name, task name, summary, action, action item, subject, to do, aufgabe, titel, massnahme, vorgangsname, betreff, bezeichnung, tatigkeit',
+      'task, task title, name, task name, summary, action, action item, subject, to do, aufgabe, titel, massnahme, vorgangsname, betreff, bezeichnung, tatigkeit, kurzbeschreibung',
     description:
       'task description, details, notes, comments, body, beschreibung, notizen, bemerkung, bemerkungen, kommentar',
     kind: 'type, task type',
     status:
       'state, task status, progress, percent complete, percent done, completed, done, zustand, stand, fortschritt, abgeschlossen, prozent abgeschlossen',
     assignee_name:
-      'assigned to, assigned, owner, responsible, who, resource names, action owner, assignees, verantwortlich, bearbeiter, zugewiesen an, zustandig, ressourcennamen, wer',
+      'assigned to, assigned, assign, owner, responsible, who, resource names, action owner, assignees, verantwortlich, bearbeiter, zugewiesen an, zustandig, ressourcennamen, wer',
     start_on: 'start, start date, begins, planned start, anfang, beginn, startdatum, startet am',
     due_on:
-      'due, due date, due by, end date, target date, deadline, finish, finish date, end, planned finish, ende, fallig, fallig am, termin, frist, falligkeit, falligkeitsdatum, bis wann, enddatum',
+      'due, due date, due by, by when, end date, target date, deadline, finish, finish date, end, planned finish, ende, fallig, fallig am, termin, frist, falligkeit, falligkeitsdatum, abgabedatum, bis wann, enddatum',
     risk_id: 'risk key',
     issue_id: 'issue key',
     external_id:
@@ -48,7 +48,7 @@ export const taskImport = (
         'on hold, waiting, pending, stalled, impeded, deferred, stuck, waiting on someone else, blockiert, wartet, zuruckgestellt',
       done: 'complete, completed, closed, resolved, finished, true, yes, x, fixed, tested, erledigt, abgeschlossen, fertig, ja',
       cancelled:
-        'canceled, rejected, removed, wont do, dropped, declined, obsolete, abgebrochen, entfallen, abgelehnt',
+        'canceled, rejected, removed, wont do, dropped, declined, obsolete, abgebrochen, entfallen, abgelehnt, abgewiesen',
     },
     kind: {
       work: 'task, story, feature, user story, epic, sub task, subtask, bug, improvement, new feature, milestone, support, action, product backlog item',
