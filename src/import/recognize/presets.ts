@@ -178,7 +178,10 @@ const presets = {
   },
   personio: {
     label: 'Personio',
-    signatures: ['employment type, hire date, supervisor, office'],
+    signatures: [
+      'employment type, hire date, supervisor, office',
+      'beschaftigungsart, einstellungsdatum, vorgesetzter',
+    ],
     columns: { external_id: 'id', kind: 'employment type', end_on: 'contract ends' },
   },
   workday: {

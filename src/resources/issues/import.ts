@@ -15,7 +15,7 @@ export const issueImport = (
   intermediateStatus: { closed: 'resolved' },
   synonyms: {
     title:
-      'issue, issue title, name, summary, subject, problem, short description, headline, titel, thema, problem, betreff, offener punkt, bezeichnung, zusammenfassung, kurzbeschreibung',
+      'issue, issue title, name, summary, subject, problem, short description, headline, primary column, titel, thema, problem, betreff, offener punkt, bezeichnung, zusammenfassung, kurzbeschreibung',
     description:
       'issue description, details, body, notes, comments, beschreibung, bemerkung, bemerkungen, kommentar, erlauterung',
     severity: 'impact, level, issue severity, schweregrad, schwere, auswirkung',

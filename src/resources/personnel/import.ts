@@ -19,7 +19,7 @@ export const peopleImport = (moment: Moment): Importable<Person, typeof PersonIn
     { field: 'email', column: sql`lower(people.email)`, compared: lowerAscii },
   ],
   synonyms: {
-    name: 'full name, display name, employee name, employee, person, member, worker, staff member, mitarbeiter, mitarbeitername, vollstandiger name, anzeigename, nachname vorname',
+    name: 'full name, display name, employee name, employee, person, member, worker, staff member, mitarbeiter, mitarbeitername, vollstandiger name, anzeigename, nachname vorname, last name first name',
     email:
       'e-mail address, work e-mail, company e-mail, business e-mail, mail, e-mail id, primary e-mail, e-mail-adresse, mail, mailadresse, dienstliche e-mail, geschaftliche e-mail',
     title:
@@ -37,7 +37,7 @@ export const peopleImport = (moment: Moment): Importable<Person, typeof PersonIn
     accountable_user_id: 'accountable to, responsible human',
     skills: 'skill, competencies, tags, kenntnisse, qualifikationen, fahigkeiten',
     start_on:
-      'start date, start, hired, hire date, hired on, joined, joining date, first day, eintritt, eintrittsdatum, beginn, eintritt am, startdatum',
+      'start date, start, hired, hire date, hired on, joined, joining date, first day, eintritt, eintrittsdatum, beginn, eintritt am, startdatum, einstellungsdatum',
     end_on:
       'end date, end, leaving date, last day, termination date, contract end, contract end date, austritt, austrittsdatum, ende, austritt am, vertragsende',
     status:
@@ -61,9 +61,9 @@ export const peopleImport = (moment: Moment): Importable<Person, typeof PersonIn
     },
     kind: {
       human:
-        'employee, internal, member, full time, part time, permanent, regular, staff, person, intern, temporary, fixed term, apprentice, working student, salaried, hourly, intern, angestellter, angestellte, angestellt, arbeiter, auszubildender, werkstudent, vollzeit, teilzeit, unbefristet, befristet',
+        'employee, internal, member, full time, part time, permanent, regular, staff, person, intern, temporary, fixed term, apprentice, working student, salaried, hourly, intern, angestellter, angestellte, angestellt, arbeiter, auszubildender, werkstudent, vollzeit, teilzeit, unbefristet, befristet, interner mitarbeiter, interne mitarbeiterin',
       external:
-        'contractor, contingent worker, guest, freelancer, freelance, consultant, vendor, partner, supplier, agency, extern, externer, externe, freier mitarbeiter, dienstleister',
+        'contractor, contingent worker, guest, freelancer, freelance, consultant, vendor, partner, supplier, agency, extern, externer, externe, externer mitarbeiter, externe mitarbeiterin, freier mitarbeiter, dienstleister',
       agent: 'bot, service account, robot, ai agent, service',
       placeholder: 'vacancy, vacant, tbh, open position, generic',
     },

@@ -138,10 +138,10 @@ const importBy = (
   ),
   synonyms: {
     title:
-      'risk, risk title, name, risk name, summary, event, risk event, headline, risiko, titel, bezeichnung, risikobezeichnung, risikotitel, kurzbeschreibung',
+      'risk, risk title, name, risk name, summary, event, risk event, headline, primary column, risiko, titel, bezeichnung, risikobezeichnung, risikotitel, kurzbeschreibung',
     description:
       'risk description, details, risk statement, cause and effect, notes, comments, beschreibung, risikobeschreibung, bemerkung, bemerkungen, kommentar, ursache',
-    kind: 'type, risk type, art, typ',
+    kind: 'type, risk type, art, typ, chance risiko, risiko chance',
     category: 'risk category, area, kategorie, risikokategorie, bereich',
     probability:
       'likelihood, likelihood rating, probability of occurrence, chance, inherent likelihood, inherent probability, prob, l, p, eintrittswahrscheinlichkeit, wahrscheinlichkeit, ew',
@@ -197,6 +197,10 @@ const importBy = (
         'mitigation, reduce, reduction, treat, control, mindern, reduzieren, vermindern, verminderung, minderung, verringern',
       transfer: 'transference, insure, outsource, ubertragen, verlagern, uberwalzen, versichern',
       accept: 'acceptance, tolerate, retain, take, akzeptieren, tragen, akzeptanz',
+      escalate: 'escalation, eskalieren, eskalation',
+      exploit: 'exploitation, ausnutzen, nutzen, ergreifen',
+      enhance: 'enhancement, increase, verstarken, verbessern, erhohen, fordern',
+      share: 'sharing, teilen',
       null: 'none, n a, tbd, na',
     },
     kind: {

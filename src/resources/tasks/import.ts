@@ -23,7 +23,7 @@ export const taskImport = (
   existing: taskList({ project: [project.id], status: ['all'] }, moment),
   synonyms: {
     title:
-      'task, task title, name, task name, summary, action, action item, subject, to do, aufgabe, titel, massnahme, vorgangsname, betreff, bezeichnung, tatigkeit, kurzbeschreibung',
+      'task, task title, name, task name, summary, action, action item, subject, to do, primary column, aufgabe, titel, massnahme, vorgangsname, betreff, bezeichnung, tatigkeit, kurzbeschreibung',
     description:
       'task description, details, notes, comments, body, beschreibung, notizen, bemerkung, bemerkungen, kommentar',
     kind: 'type, task type',
