@@ -628,7 +628,11 @@ onSqlite('files of an import', (start) => {
       /Send the file as a form \(`multipart\/form-data`\), or itself as the body, with `Content-Type: text\/csv`/,
       'application/json',
     );
-    await rejects(await workbook([['name'], ['Ada']]), 400, /a workbook or a ZIP file, not text\/csv/);
+    await rejects(
+      await workbook([['name'], ['Ada']]),
+      400,
+      /a workbook or another ZIP file, but it was sent as CSV/,
+    );
     await rejects('name\nAda\n', 400, /not a workbook/, xlsxType);
     await rejects(Buffer.from([0xd0, 0xcf, 0x11, 0xe0]), 400, /old \(\.xls\)/, xlsxType);
     assert.equal((await all('/v1/personnel')).length, 4);

@@ -22,7 +22,7 @@ const formats: Record<FileFormat, { types: readonly string[]; extensions: readon
     types: ['application/x-ndjson', 'application/ndjson', 'application/jsonl'],
     extensions: ['ndjson', 'jsonl'],
   },
-  xlsx: { types: [xlsxType], extensions: ['xlsx'] },
+  xlsx: { types: [xlsxType], extensions: ['xlsx', 'xlsm'] },
 };
 
 const formType = 'multipart/form-data';
@@ -44,10 +44,14 @@ export function rejectOtherTypes(header: string | undefined): void {
   if (!isForm(header)) formatOfType(header);
 }
 
-/** The name of a file tells its format: browsers send CSV as `application/vnd.ms-excel`, or as no type at all. */
+/**
+ * The name of a file tells its format: browsers send CSV as `application/vnd.ms-excel`, or as no type at all. No text starts
+ * like a ZIP file.
+ */
 function formatOfUpload(name: string, type: string, content: Uint8Array): FileFormat {
   const extension = extname(name).slice(1).toLowerCase();
   const [mediaType = ''] = type.split(';').map((part) => part.trim().toLowerCase());
+  if (isZip(content)) return 'xlsx';
   return (
     findFormat(({ extensions }) => extensions.includes(extension)) ??
     findFormat(({ types }) => types.includes(mediaType)) ??
@@ -157,10 +161,10 @@ function rejectOtherFormat(format: FileFormat, file: Uint8Array): void {
   }
   if (isZip(file) && format !== 'xlsx')
     throw unreadable(
-      `a workbook or a ZIP file, not ${joinWords(formats[format].types)}. Send it with the right media type`,
+      `a workbook or another ZIP file, but it was sent as ${format.toUpperCase()}. Save it as .xlsx, and send it as that`,
     );
   if (!isZip(file) && format === 'xlsx')
-    throw unreadable('not a workbook (.xlsx). If it is CSV, send it as text/csv');
+    throw unreadable('not a workbook, but it was sent as one. Save it as .xlsx, or send it as CSV');
   if (
     format === 'csv' &&
     !startsWith(0xff, 0xfe) &&

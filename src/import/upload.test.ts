@@ -35,6 +35,9 @@ onSqlite('an upload', (start) => {
     ]);
     const xlsx = await send(form([filePart('b.xlsx'), protectedText]));
     assert.equal(xlsx.body.summary.created, 1, xlsx.text);
+    // A workbook whose name says otherwise.
+    const renamed = await send(form([filePart('b.csv', 'text/csv'), protectedText]), 'dry_run=true');
+    assert.equal(renamed.body.summary?.sheet, 'A', renamed.text);
     const latin = Buffer.from('name,title\nZoë,Chéf\n', 'latin1');
     const western = await send(form([filePart('c.csv', 'text/csv'), latin]));
     assert.deepEqual([western.body.summary.charset, western.body.summary.created], ['windows-1252', 1]);

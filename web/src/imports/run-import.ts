@@ -21,6 +21,8 @@ type SkippedCells = ImportSummary['skipped_cells'][number];
 
 const contentTypes: Record<string, string> = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  // A workbook with macros, which are not read.
+  xlsm: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   ndjson: 'application/x-ndjson',
   jsonl: 'application/x-ndjson',
 };
