@@ -15,7 +15,8 @@ export function readForm(body: Buffer, contentType: string): UploadedFile {
   const files: UploadedFile[] = [];
   for (const { headers, content } of partsOf(body, boundary)) {
     const disposition = headers.get('content-disposition') ?? '';
-    const name = parameterOf(disposition, 'filename');
+    // Some clients send only the encoded form of a name that is not ASCII (RFC 5987). Its extension is readable.
+    const name = parameterOf(disposition, 'filename') ?? parameterOf(disposition, 'filename\\*');
     if (name === undefined) {
       const field = parameterOf(disposition, 'name') ?? '';
       throw malformed(

@@ -42,6 +42,8 @@ onSqlite('an upload', (start) => {
     const western = await send(form([filePart('c.csv', 'text/csv'), latin]));
     assert.deepEqual([western.body.summary.charset, western.body.summary.created], ['windows-1252', 1]);
     assert.match(western.body.summary.explanation, /^The file was read as windows-1252\./);
+    const wide = await send(form([filePart('c.csv'), Buffer.from('name,title\nŽofie,Dr.\n', 'utf16le')]));
+    assert.deepEqual([wide.body.summary?.charset, wide.body.summary?.created], ['utf-16le', 1], wide.text);
     const named = await send(
       form([filePart('d.csv'), Buffer.from([...Buffer.from('name\n'), 0xa3, 0x0a])]),
       'charset=iso-8859-2',
@@ -64,7 +66,7 @@ onSqlite('an upload', (start) => {
       ),
       ['=1+1'],
     );
-    assert.deepEqual(pluck(people, 'name').sort(), ['Ada', 'Bob', 'Grace', 'Zoë', 'Ł'].sort());
+    assert.deepEqual(pluck(people, 'name').sort(), ['Ada', 'Bob', 'Grace', 'Zoë', 'Ł', 'Žofie'].sort());
     for (const [body, why] of [
       [form(['Content-Disposition: form-data; name="mode"', 'upsert']), /“mode” is no file.*query/],
       [form([filePart('a.csv'), 'name\nx\n'], [filePart('b.csv'), 'name\ny\n']), /several files/],
@@ -76,6 +78,14 @@ onSqlite('an upload', (start) => {
       assert.deepEqual([refused.status, refused.body.code], [400, 'malformed_request'], refused.text);
       assert.match(refused.body.detail, why);
     }
+    const encodedName = await send(
+      form([
+        "Content-Disposition: form-data; name=file; filename*=utf-8''%C3%9Cbersicht.ndjson",
+        '{"name":"Zoe"}\n',
+      ]),
+      'dry_run=true',
+    );
+    assert.equal(encodedName.body.summary?.created, 1, encodedName.text);
     // curl sends a form without a length if it reads the file from a pipe.
     const large = request(`${service.origin}/v1/personnel/import`, {
       method: 'POST',
