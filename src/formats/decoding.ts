@@ -30,13 +30,13 @@ export function* decoded(
 const maxSampleBytes = 4 * 1024 * 1024;
 
 /**
- * UTF-16 is recognized by its byte order mark. A file that is not UTF-8 is Windows-1252, which Excel writes in Western
+ * UTF-16 is recognized by its byte order mark, or by the zero in an ASCII character at the start. A file that is not UTF-8 is Windows-1252, which Excel writes in Western
  * Europe and America; unless it has texts in UTF-8, so that a damaged file is not read as another encoding.
  */
 export function detectCharset(file: Uint8Array): string {
   const [first, second] = file;
-  if (first === 0xff && second === 0xfe) return 'utf-16le';
-  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  if ((first === 0xff && second === 0xfe) || (first && second === 0)) return 'utf-16le';
+  if ((first === 0xfe && second === 0xff) || (first === 0 && second)) return 'utf-16be';
   if (isUtf8(file)) return 'utf-8';
   const sample = new TextDecoder().decode(file.subarray(0, maxSampleBytes));
   const invalid = countCharacter('\ufffd', sample);

@@ -167,9 +167,8 @@ function rejectOtherFormat(format: FileFormat, file: Uint8Array): void {
     throw unreadable('not a workbook, but it was sent as one. Save it as .xlsx, or send it as CSV');
   if (
     format === 'csv' &&
-    !startsWith(0xff, 0xfe) &&
-    !startsWith(0xfe, 0xff) &&
-    file.subarray(0, 1000).includes(0)
+    file.subarray(0, 1000).includes(0) &&
+    !detectCharset(file.subarray(0, 2)).startsWith('utf-16')
   ) {
     throw unreadable('not text. Save it as “CSV UTF-8”');
   }
