@@ -47,6 +47,20 @@ onBothEngines('an import', (start) => {
     assert.equal((await service.patch(`${risks}/${other.id}`, key, { status: 'materialized' })).status, 422);
   });
 
+  test('reads no number of an impact as a severity, because 1 or 5 can be the highest', async (t) => {
+    const { service, key } = await withKey(start(t));
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const send = (column: string, query = '') =>
+      service.upload(`${issues}/import?${query}`, key, `Issue,${column}\nA,5\nB,4 - High\n`);
+    const { body } = await send('Impact (1-5)');
+    assert.deepEqual(pluck(body.results, 'status'), ['failed', 'created']);
+    assert.deepEqual(body.summary.unknown_values, { 'Impact (1-5)': ['5'] });
+    assert.equal((await send('Impact', 'map_values=Impact:5=critical')).body.summary.failed, 0);
+    assert.equal((await send('Severity')).body.summary.failed, 0);
+    const stored: Any[] = (await service.list(issues, key)).sort(byKey);
+    assert.deepEqual(pluck(stored, 'severity'), ['high', 'critical', 'high', 'low', 'high']);
+  });
+
   test('sets values that a file does not have, and reads a file like the last one of its kind', async (t) => {
     const { service, key } = await withKey(start(t));
     await service.make('/v1/personnel', key, { name: 'Ada Lovelace' });

@@ -16,7 +16,7 @@ import {
 } from './parameters.ts';
 import { detectPreset, type PresetName, presetField, presetLabel } from './presets.ts';
 import { createSkippedCells, unnamed, whyNotStored } from './skipped.ts';
-import { choicesOf, ratingsOf, valueReader } from './values.ts';
+import { choicesOf, ratingsOf, valueReader, withoutNumbers } from './values.ts';
 
 export type Columns = ReturnType<typeof createColumns>;
 
@@ -112,9 +112,14 @@ export function createColumns(importable: Importable, recognition: Recognition) 
     }
     const accepted = choicesOf(column.property);
     if (accepted) choices.set(name, accepted);
-    const { values: words = {}, interpret = {} } = importable;
+    const {
+      values: words = {},
+      interpret = {},
+      unclearNumbers: { [column.field]: unclear = [] } = {},
+    } = importable;
+    const isUnclear = nameForms(name, importable.what).some((form) => unclear.includes(form));
     const read = valueReader(column.property, {
-      words: words[column.field],
+      words: isUnclear ? withoutNumbers(words[column.field]) : words[column.field],
       interpret: interpret[column.field],
       assigned,
       hints,

@@ -8,6 +8,11 @@ import { describeScale, readRating, type Scale } from './scales.ts';
 /** The words of files for the values of a field, such as `open: 'new, to do'`. The key `null` is no value. */
 export type Words = Readonly<Record<string, string>>;
 
+export const withoutNumbers = (words: Words = {}): Words =>
+  Object.fromEntries(
+    Object.entries(words).map(([value, texts]) => [value, texts.replaceAll(/(?<=^|, )\d+(?:, |$)/g, '')]),
+  );
+
 /** What the whole file reveals about a column, known when the first row is read. */
 export type Hints = {
   /** The time zone of the organization. */

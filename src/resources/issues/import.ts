@@ -75,6 +75,8 @@ export const issueImport = (
       null: 'unresolved, none, n a',
     },
   },
+  // The highest impact is 1 in ITIL, and 5 in a register of risks.
+  unclearNumbers: { severity: ['impact', 'auswirkung'] },
   freeText: { resolution: 'resolution_note' },
   implied: Object.fromEntries(
     ['rejected', 'cancelled', 'canceled', 'wont do', 'declined', 'removed', 'abgelehnt', 'abgewiesen'].map(
