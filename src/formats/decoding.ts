@@ -30,8 +30,9 @@ export function* decoded(
 const maxSampleBytes = 4 * 1024 * 1024;
 
 /**
- * UTF-16 is recognized by its byte order mark, or by the zero in an ASCII character at the start. A file that is not UTF-8 is Windows-1252, which Excel writes in Western
- * Europe and America; unless it has texts in UTF-8, so that a damaged file is not read as another encoding.
+ * UTF-16 is recognized by its byte order mark, or by the zero in an ASCII character at the start. A file that is not UTF-8
+ * is Windows-1252, which Excel writes in Western Europe and America; unless it has texts in UTF-8, so that a damaged file is
+ * not read as another encoding.
  */
 export function detectCharset(file: Uint8Array): string {
   const [first, second] = file;
