@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { startConsole, test, visit } from './console.ts';
-import { assertFits, hold } from './page.ts';
+import { assertFits, hold, layoutShift } from './page.ts';
 
 const console = startConsole();
 const empty = startConsole({ isEmpty: true });
@@ -107,6 +108,37 @@ test('a slow start shows the shape of a page, before and after the code has load
     await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
     await page.unroute(part);
   }
+});
+
+test('pages do not move while their parts load, at three widths', async (t) => {
+  const { key: issue } = (await console.get('/v1/issues?limit=1')).data[0];
+  const { key: risk } = (await console.get('/v1/risks?limit=1')).data[0];
+  const { key: task } = (await console.get('/v1/tasks?limit=1')).data[0];
+  const paths = ['overview', 'risks', 'issues', 'tasks', 'projects', 'personnel', 'groups', 'report'];
+  paths.push(`risks/${risk}`, `issues/${issue}`, `tasks/${task}`);
+  paths.push('projects/APOLLO', 'projects/APOLLO?tab=risks', 'projects/APOLLO?tab=activity');
+  const moved: string[] = [];
+  for (const [width, height] of [
+    [1440, 900],
+    [1024, 768],
+    [390, 844],
+  ] as const) {
+    const page = await console.newPage(t, { viewport: { width, height } });
+    // One response after the other.
+    let count = 0;
+    await page.route('**/v1/**', async (route) => {
+      count += 1;
+      await setTimeout(count * 20);
+      await route.continue();
+    });
+    for (const path of paths) {
+      count = 0;
+      await visit(page, `/${path}`);
+      const shift = await layoutShift(page);
+      if (shift > 0.01) moved.push(`${path} by ${shift.toFixed(3)} at ${width}`);
+    }
+  }
+  assert.deepEqual(moved, []);
 });
 
 test('the page of an item that does not exist leads to its list', async (t) => {

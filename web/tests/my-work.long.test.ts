@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from './axe.ts';
 import { screenshot, startConsole, test, visit, waitUntilLoaded } from './console.ts';
-import { assertFits, daysAgo, inDays } from './page.ts';
+import { assertFits, daysAgo, inDays, layoutShift } from './page.ts';
 
 const console = startConsole();
 
@@ -85,17 +85,8 @@ test('what waits is accessible and fits, with each of its dialogs, on a desktop 
   }
   // The page does not move once it has its contents.
   const fresh = await open(t, user_id);
-  const shift: number = await fresh.evaluate(
-    () =>
-      new Promise((resolve) => {
-        let sum = 0;
-        new PerformanceObserver((list) => {
-          for (const one of list.getEntries()) sum += (one as unknown as { value: number }).value;
-        }).observe({ type: 'layout-shift', buffered: true });
-        setTimeout(() => resolve(sum), 500);
-      }),
-  );
-  assert.ok(shift < 0.1, `the layout shifted by ${shift}`);
+  const shift = await layoutShift(fresh);
+  assert.ok(shift <= 0.01, `the layout shifted by ${shift}`);
 });
 
 test('the status of an issue changes in place, and an acceptance ends', async (t) => {

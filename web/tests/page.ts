@@ -76,6 +76,19 @@ export async function drop(page: Page, name: string, content: string, length = 0
   await page.getByText('Drop file to import').waitFor({ state: 'detached' });
 }
 
+/** How much the contents of the page have moved since it was opened, as browsers measure it. */
+export const layoutShift = (page: Page): Promise<number> =>
+  page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        let sum = 0;
+        new PerformanceObserver((list) => {
+          for (const one of list.getEntries()) sum += (one as unknown as { value: number }).value;
+        }).observe({ type: 'layout-shift', buffered: true });
+        setTimeout(() => resolve(sum), 250);
+      }),
+  );
+
 /** The heat map of the list of risks, which is collapsed at first. */
 export async function openHeatMap(page: Page): Promise<void> {
   await page.locator('summary', { hasText: 'Heat map of' }).click();

@@ -14,6 +14,7 @@ import { activityOf, ItemColumns } from '../layout/item-page.tsx';
 import { ItemTitle } from '../layout/item-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
 import { NoOwner, OwnerLink, PersonLink } from '../personnel/person-link.tsx';
+import { useRiskModel } from '../risks/model.ts';
 import { Tasks } from '../tasks/tasks.tsx';
 import { Assignee, AssigneeName } from './assign.tsx';
 import { useIssueEditor } from './issue-form.tsx';
@@ -22,7 +23,11 @@ import { IssueStatusCard } from './issue-status-card.tsx';
 export function IssuePage() {
   const { key = '' } = useParams();
   const query = useItem('issues', projectKeyOf(key), key);
-  return <LoadedPage query={query}>{(issue) => <IssueContents issue={issue} />}</LoadedPage>;
+  return (
+    <LoadedPage query={query} needed={useRiskModel()}>
+      {(issue) => <IssueContents issue={issue} />}
+    </LoadedPage>
+  );
 }
 
 function IssueContents({ issue }: { issue: Issue }) {

@@ -13,12 +13,16 @@ import { Title } from './title.tsx';
  */
 export function LoadedPage<T>({
   query,
+  needed,
   children,
 }: {
   query: UseQueryResult<T>;
+  /** What the page is laid out with besides. Without it, the page would move when it arrives. */
+  needed?: UseQueryResult;
   children: (data: T) => ReactNode;
 }) {
   if (query.error instanceof ApiError && query.error.status === 404) return <Missing />;
+  if (needed?.isLoading && !query.isError) return <PageLoading />;
   if (query.data !== undefined || !query.isError)
     return (
       <Loaded query={query} loading={<PageLoading />}>

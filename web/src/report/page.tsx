@@ -11,7 +11,7 @@ import { DialogButton, DialogLoading } from '../components/dialog.tsx';
 import { Empty } from '../components/empty.tsx';
 import { NoMatches, useFilters } from '../components/filters.tsx';
 import { lazy } from '../components/lazy.tsx';
-import { Loaded } from '../components/loading.tsx';
+import { Loaded, Loading } from '../components/loading.tsx';
 import { formatDay, formatNumber, pluralize, today } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { choosePeriod, periodSince } from '../period/period.ts';
@@ -223,13 +223,14 @@ function HealthOf({ projects }: { projects: readonly Project[] }) {
 
 /** The state of the portfolio in one sentence. */
 function Headline({ projects, period }: Props) {
-  const { data: comparison } = useComparison(period);
-  const { data: issues } = useIssueCounts(period);
-  if (!comparison || !issues) return <p className="headline" />;
+  const comparison = useComparison(period);
+  const issues = useIssueCounts(period);
+  if (comparison.isPending || issues.isPending) return <Loading />;
+  if (!comparison.data || !issues.data) return null;
   return (
     <p className="headline">
-      <HealthOf projects={projects} />; <CriticalRisks comparison={comparison} since={period.since} />;{' '}
-      {formatNumber(issues.overdue)} of {pluralize(issues.total, 'open issue')} overdue.
+      <HealthOf projects={projects} />; <CriticalRisks comparison={comparison.data} since={period.since} />;{' '}
+      {formatNumber(issues.data.overdue)} of {pluralize(issues.data.total, 'open issue')} overdue.
     </p>
   );
 }

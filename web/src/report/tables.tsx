@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import type { Issue, IssueList, RankedRisk } from '../api/openapi.ts';
 import { DueDay, Movement, Score, Severity, Status } from '../components/badges.tsx';
 import { Card } from '../components/card.tsx';
-import { Loaded } from '../components/loading.tsx';
+import { Loaded, Loading } from '../components/loading.tsx';
 import { formatNumber } from '../format.ts';
 import { listHref, type Period, useReportIssues, useTopOpportunities, useTopRisks } from './queries.ts';
 
@@ -90,7 +90,8 @@ const issueColumns: readonly ReportColumn<Issue>[] = [
 
 /** The opportunities of the highest rank, if there are any. */
 export function TopOpportunities({ period }: { period: Period }) {
-  const { data } = useTopOpportunities(period, 5);
+  const { data, isPending } = useTopOpportunities(period, 5);
+  if (isPending) return <Loading />;
   if (!data || data.data.length === 0) return null;
   const columns = riskColumns(period.since).map((column) =>
     column.header === 'Risk' ? { ...column, header: 'Opportunity' } : column,

@@ -14,6 +14,7 @@ import { LoadedPage } from '../layout/loaded-page.tsx';
 import { NoOwner, OwnerLink, PersonLink } from '../personnel/person-link.tsx';
 import { Tasks } from '../tasks/tasks.tsx';
 import { wordsOf } from './kinds.ts';
+import { useRiskModel } from './model.ts';
 import { useRisk } from './queries.ts';
 import { RankExplanation } from './rank-explanation.tsx';
 import { useRiskEditor } from './risk-form.tsx';
@@ -23,7 +24,11 @@ import './risk-page.css';
 
 export function RiskPage() {
   const { key = '' } = useParams();
-  return <LoadedPage query={useRisk(key)}>{(risk) => <RiskContents risk={risk} />}</LoadedPage>;
+  return (
+    <LoadedPage query={useRisk(key)} needed={useRiskModel()}>
+      {(risk) => <RiskContents risk={risk} />}
+    </LoadedPage>
+  );
 }
 
 function RiskContents({ risk }: { risk: NonNullable<ReturnType<typeof useRisk>['data']> }) {
