@@ -367,16 +367,36 @@ test('a saved report keeps its numbers and comments, fits on one page and is com
   const pagesOf = (pdf: string) => pdf.match(/\/Type \/Page\b(?!s)/g)?.length ?? 0;
   assert.ok(pagesOf(await print()) <= 5, `${pagesOf(await print())} pages`);
 
-  // All projects of the demo, on one page.
-  const { id } = await console.post('/v1/reports', { title: 'Short', since, length: 'one_page' });
+  // All projects of the demo, with what is usually said about them, on one page.
+  const { data: top } = await console.get('/v1/risks?kind=threat&limit=5');
+  const { data: projects } = await console.get('/v1/projects');
+  const text = 'Watched weekly by the audit board; the archive is moved to a closed network in December.';
+  const { id } = await console.post('/v1/reports', {
+    title: 'Short',
+    since,
+    length: 'one_page',
+    audience: 'Executive committee and audit board',
+    commentary: `${text} ${text} ${text}`,
+    risk_commentary: top.map((risk: Risk) => ({ risk_id: risk.id, text })),
+    project_commentary: projects.map((project: Risk) => ({ project_id: project.id, text })),
+  });
   await page.goto(`${console.app.baseUrl}/reports/${id}`);
   await page.getByRole('heading', { level: 1, name: 'Short' }).waitFor();
   await waitUntilLoaded(page);
   assert.equal(pagesOf(await print()), 1);
+  await page.emulateMedia({ media: 'print' });
+  const marks = await page
+    .locator('.health')
+    .evaluateAll((all) => all.map((one) => getComputedStyle(one, '::before').printColorAdjust));
+  assert.deepEqual([...new Set(marks)], ['exact']);
+  await page.emulateMedia({ media: null });
   const { id: five } = await console.post('/v1/reports', { title: 'Longer', since });
   await page.goto(`${console.app.baseUrl}/reports/${five}`);
   await page.getByRole('heading', { level: 1, name: 'Longer' }).waitFor();
   await waitUntilLoaded(page);
+  const decisions = page.getByRole('region', { name: 'Decisions needed' });
+  for (const name of [/^[\d,]+ risks need an owner$/, /^[\d,]+ issues are blocked$/])
+    await decisions.getByRole('heading', { name }).waitFor();
   assert.ok(pagesOf(await print()) <= 5, `${pagesOf(await print())} pages`);
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();

@@ -1,40 +1,31 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { Issue, RankedRisk, Risk } from '../api/openapi.ts';
+import type { Issue, RankedRisk } from '../api/openapi.ts';
 import { Score, Severity } from '../components/badges.tsx';
 import { Card } from '../components/card.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { MarkdownLine } from '../components/markdown-text.tsx';
-import { formatDay, pluralize } from '../format.ts';
+import { formatDay } from '../format.ts';
+import { blockedName, type CountedName, countOf, decisionNames } from './decision-names.ts';
 import { listHref, type Period, useReportIssues, useReportRisks } from './queries.ts';
 import { ItemGroup, ItemName, MoreLink } from './tables.tsx';
 
 const maxShown = 5;
 
-type Title = readonly [singular: string, plural: string];
-
 type RiskDecision = {
-  check: Risk['checks'][number];
-  /** Follows the number of risks. */
-  title: Title;
+  check: keyof typeof decisionNames;
   detail?: (risk: RankedRisk) => string | null;
 };
 
-/** What someone has to decide, most urgent first. Each is a check of the API. */
 const decisions: readonly RiskDecision[] = [
   {
     check: 'acceptance_expiring',
-    title: ['acceptance expires soon', 'acceptances expire soon'],
     detail: ({ accepted_until }) => accepted_until && `Expires ${formatDay(accepted_until)}`,
   },
-  { check: 'unowned', title: ['risk needs an owner', 'risks need an owner'] },
-  { check: 'owner_inactive', title: ['risk has an inactive owner', 'risks have inactive owners'] },
-  { check: 'no_response_plan', title: ['risk needs a response', 'risks need a response'] },
-  {
-    check: 'review_overdue',
-    title: ['risk needs a review', 'risks need a review'],
-    detail: ({ review_on }) => review_on && `Due ${formatDay(review_on)}`,
-  },
+  { check: 'unowned' },
+  { check: 'owner_inactive' },
+  { check: 'no_response_plan' },
+  { check: 'review_overdue', detail: ({ review_on }) => review_on && `Due ${formatDay(review_on)}` },
 ];
 
 export const Decisions = ({ period }: { period: Period }) => (
@@ -49,10 +40,10 @@ export const Decisions = ({ period }: { period: Period }) => (
 );
 
 function RisksToDecide({ period, decision }: { period: Period; decision: RiskDecision }) {
-  const { check, title, detail } = decision;
+  const { check, detail } = decision;
   return (
     <Decision
-      title={title}
+      name={decisionNames[check]}
       query={useReportRisks(period, { check: [check], limit: maxShown, count: true })}
       href={listHref('/risks', period, { check })}
       list="risks"
@@ -64,7 +55,7 @@ function RisksToDecide({ period, decision }: { period: Period; decision: RiskDec
 
 const BlockedIssues = ({ period }: { period: Period }) => (
   <Decision
-    title={['issue is blocked', 'issues are blocked']}
+    name={blockedName}
     query={useReportIssues(period, { status: ['blocked'], limit: maxShown, count: true })}
     href={listHref('/issues', period, { status: 'blocked' })}
     list="issues"
@@ -74,7 +65,7 @@ const BlockedIssues = ({ period }: { period: Period }) => (
 );
 
 type Props<Item> = {
-  title: Title;
+  name: CountedName;
   query: UseQueryResult<{ data: Item[]; page: { total: number | null } }>;
   href: string;
   list: 'risks' | 'issues';
@@ -84,7 +75,7 @@ type Props<Item> = {
 };
 
 const Decision = <Item extends RankedRisk | Issue>({
-  title,
+  name,
   query,
   href,
   list,
@@ -95,7 +86,7 @@ const Decision = <Item extends RankedRisk | Issue>({
   <Loaded query={query}>
     {({ data, page: { total } }) => (
       <ItemGroup
-        title={total === 0 ? `No ${title[1]}` : pluralize(total ?? data.length, ...title)}
+        title={countOf(name, total ?? data.length)}
         isCounted
         total={total ?? data.length}
         shown={data.length}

@@ -8,8 +8,8 @@ import { useIsPhone } from '../../components/use-is-phone.ts';
 import { formatChange, formatDay, formatNumber, pluralize } from '../../format.ts';
 import { levelLabel, useRiskModel } from '../../risks/model.ts';
 import { Why } from '../changes.tsx';
+import { blockedName, countOf, decisionNames } from '../decision-names.ts';
 import { ItemGroup, ItemName, type ReportColumn, ReportTable } from '../tables.tsx';
-import { decisionNames } from './names.ts';
 import { sectionsOf } from './queries.ts';
 
 type Section = FullReport['sections'][number];
@@ -39,9 +39,19 @@ export function ReportDocument({ report, comparison }: { report: FullReport; com
         <Card id="decisions" title="Decisions needed">
           <div className="decisions">
             {content.decisions.map(({ check, total, items }) => (
-              <Risks key={check} title={decisionNames[check] ?? check} total={total} risks={items} />
+              <Risks
+                key={check}
+                title={countOf(decisionNames[check as keyof typeof decisionNames], total)}
+                isCounted
+                total={total}
+                risks={items}
+              />
             ))}
-            <Issues title="Unblock the issue" {...content.blocked_issues} />
+            <Issues
+              title={countOf(blockedName, content.blocked_issues.total)}
+              isCounted
+              {...content.blocked_issues}
+            />
           </div>
         </Card>
       )}
@@ -68,7 +78,7 @@ export function ReportDocument({ report, comparison }: { report: FullReport; com
       )}
       {isShown('projects') && (
         <Card id="projects" title="Projects">
-          <ProjectTable report={report} max={isOnePage ? 8 : length === 'five_pages' ? 15 : 500} />
+          <ProjectTable report={report} />
         </Card>
       )}
       {isShown('project_pages') && <ProjectPages report={report} />}
@@ -105,7 +115,7 @@ const TopRisks = ({ report, risks }: { report: FullReport; risks: readonly Repor
     { header: 'Change', cell: (risk) => <Movement risk={risk as never} since={report.since} /> },
     {
       header: 'Risk',
-      className: 'wide',
+      className: 'third',
       cell: (risk) => (
         <>
           <ItemName list="risks" item={risk} />
@@ -121,7 +131,7 @@ const TopRisks = ({ report, risks }: { report: FullReport; risks: readonly Repor
         </>
       ),
     },
-    { header: 'Response', className: 'from-tablet', cell: (risk) => <Response risk={risk} /> },
+    { header: 'Response', className: 'quarter from-tablet', cell: (risk) => <Response risk={risk} /> },
     ...(isPhone ? [] : [{ header: 'Next step', cell: (risk: ReportTopRisk) => <NextStep risk={risk} /> }]),
   ];
   if (risks.length === 0) return <p className="quiet">No active risks</p>;
@@ -153,28 +163,39 @@ const NextStep = ({ risk: { next_task } }: { risk: ReportTopRisk }) =>
 /** Few, because the lists of a report of five pages share two of them. */
 const maxShown = 3;
 
-type RisksProps = { title: string; total: number; risks: readonly ReportRisk[] };
+type ListProps = {
+  title: string;
+  /** Whether the title has the number. */
+  isCounted?: boolean;
+  total: number;
+};
 
-const Risks = ({ title, total, risks }: RisksProps) => (
-  <ItemGroup title={title} total={total} shown={maxShown} more={`and ${formatNumber(total - maxShown)} more`}>
+const Group = ({ children, ...list }: ListProps & { children: ReactNode }) => (
+  <ItemGroup {...list} shown={maxShown} more={`and ${formatNumber(list.total - maxShown)} more`}>
+    {children}
+  </ItemGroup>
+);
+
+const Risks = ({ risks, ...list }: ListProps & { risks: readonly ReportRisk[] }) => (
+  <Group {...list}>
     {risks.slice(0, maxShown).map((risk) => (
       <li key={risk.id}>
         <Score {...risk} /> <ItemName list="risks" item={risk} /> <Why risk={risk} />
       </li>
     ))}
-  </ItemGroup>
+  </Group>
 );
 
-type IssuesProps = { title: string; total: number; items: readonly ReportIssue[] };
+type IssuesProps = ListProps & { items: readonly ReportIssue[] };
 
-const Issues = ({ title, total, items }: IssuesProps) => (
-  <ItemGroup title={title} total={total} shown={maxShown} more={`and ${formatNumber(total - maxShown)} more`}>
+const Issues = ({ items, ...list }: IssuesProps) => (
+  <Group {...list}>
     {items.slice(0, maxShown).map((issue) => (
       <li key={issue.id}>
         <Severity severity={issue.severity} /> <ItemName list="issues" item={issue} />
       </li>
     ))}
-  </ItemGroup>
+  </Group>
 );
 
 const issueColumns: readonly ReportColumn<ReportIssue>[] = [
@@ -192,7 +213,7 @@ const issueColumns: readonly ReportColumn<ReportIssue>[] = [
   },
 ];
 
-const IssueTable = ({ total, items }: Omit<IssuesProps, 'title'>) =>
+const IssueTable = ({ total, items }: Pick<IssuesProps, 'total' | 'items'>) =>
   total === 0 ? (
     <p className="quiet">No overdue issues</p>
   ) : (
@@ -272,9 +293,24 @@ function Register({ report: { content, since, day } }: { report: FullReport }) {
 const commentOn = ({ project_commentary }: FullReport, { id }: ReportProject) =>
   project_commentary.find(({ project_id }) => project_id === id)?.text;
 
-function ProjectTable({ report, max }: { report: FullReport; max: number }) {
-  const { items, total } = report.content.projects;
-  const shown = items.slice(0, max);
+const maxProjects = { one_page: 8, five_pages: 15, full: 500 };
+
+/** On one page, a comment takes the room of two projects. */
+function shownProjects(report: FullReport): ReportProject[] {
+  const { length, content } = report;
+  const shown = content.projects.items.slice(0, maxProjects[length]);
+  if (length !== 'one_page') return shown;
+  let room = 12;
+  return shown.filter((project) => {
+    const isShown = room > 0;
+    room -= commentOn(report, project) ? 3 : 1;
+    return isShown;
+  });
+}
+
+function ProjectTable({ report }: { report: FullReport }) {
+  const { total } = report.content.projects;
+  const shown = shownProjects(report);
   const columns: ReportColumn<ReportProject>[] = [
     {
       header: 'Project',

@@ -58,7 +58,7 @@ function SavedReport({ report }: { report: FullReport }) {
         </Button>
       </Title>
       {earlier.length > 0 && (
-        <p className="no-print">
+        <p className="compared-report no-print">
           <label>
             Compare with{' '}
             <select value={compared} onChange={({ target: { value } }) => setChosen(value)}>

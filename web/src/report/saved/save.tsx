@@ -104,20 +104,22 @@ export function SaveReport({ period, projects, risks, onClose }: Props) {
           Keeps the numbers of this moment. A saved report can't be changed; those who see all of its projects
           see it.
         </p>
-        <fieldset className="report-sections">
+        <fieldset className="field">
           <legend>Sections</legend>
-          {(Object.entries(sectionNames) as [Section, string][]).map(([section, label]) => (
-            <label key={section}>
-              <input
-                type="checkbox"
-                checked={sections.includes(section)}
-                onChange={({ target: { checked } }) =>
-                  setSections(checked ? [...sections, section] : sections.filter((one) => one !== section))
-                }
-              />{' '}
-              {label} <span className="quiet">{noteOf(section)}</span>
-            </label>
-          ))}
+          <div className="report-sections">
+            {(Object.entries(sectionNames) as [Section, string][]).map(([section, label]) => (
+              <label key={section}>
+                <input
+                  type="checkbox"
+                  checked={sections.includes(section)}
+                  onChange={({ target: { checked } }) =>
+                    setSections(checked ? [...sections, section] : sections.filter((one) => one !== section))
+                  }
+                />
+                {label} <span className="quiet">{noteOf(section)}</span>
+              </label>
+            ))}
+          </div>
         </fieldset>
       </Form>
     </Dialog>
