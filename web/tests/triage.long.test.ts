@@ -221,11 +221,14 @@ test('a pasted column fills the rows below after a confirmation, and can be undo
 });
 
 test('a key that only reads cannot edit cells, and the bar sets the category of selected risks', async (t) => {
-  await console.post(`${project}/risks`, { title: 'Sorted 6640' });
+  await console.post(`${project}/risks`, { title: 'Sorted 6640', category: 'cyber' });
   const reader = await console.open(t, '/risks?q=6640', { scopes: ['projects.read', 'personnel.read'] });
   assert.equal(await reader.locator('.cell-edit').count(), 0);
   const page = await console.open(t, '/risks?q=6640');
   await page.keyboard.press('j');
+  await page.keyboard.press('Space');
+  await page.locator('.preview-panel').getByText('Cyber', { exact: true }).waitFor();
+  await page.keyboard.press('Space');
   await page.keyboard.press('x');
   await page.getByRole('button', { name: 'Set…', exact: true }).press('Enter');
   await page.getByRole('menuitem', { name: 'Category' }).press('Enter');

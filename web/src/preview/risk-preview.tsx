@@ -3,6 +3,7 @@ import type { Risk } from '../api/openapi.ts';
 import { DueDay, DueSummary, PersonLabel, Score } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { useInlineFacts } from '../fields/inline-field.tsx';
+import { capitalize } from '../format.ts';
 import { NoOwner, OwnerLink } from '../personnel/person-link.tsx';
 import { Assess } from '../risks/assess.tsx';
 import { useRiskEditor } from '../risks/risk-form.tsx';
@@ -45,7 +46,7 @@ export function RiskPreview({ risk, ...keys }: Keys & { risk: Risk }) {
             fact('due_on', risk.due_on && <DueDay key="due" day={risk.due_on} isOverdue={isOverdue} />),
             fact('probability'),
             fact('impact'),
-            fact('category'),
+            fact('category', risk.category && capitalize(risk.category)),
             fact('strategy'),
             fact('response_plan'),
           ]}
