@@ -39,6 +39,10 @@ test('on a phone each row shows status, owner, due date and change, and has a me
   });
   assert.ok(right <= 390 && height < 24, `the line ends at ${right} and is ${height} high`);
 
+  // The ranks are those of the list without filters, so the titles get their room.
+  const title = await row(page, risk.title).locator('td:has(.row-link)').boundingBox();
+  assert.ok((title?.width ?? 0) > 200, `the title has ${title?.width}`);
+
   await choose(page, risk.key, 'Rate…');
   await page.getByRole('button', { name: /^Probability 5 .*, impact 5 / }).click();
   await page.getByRole('button', { name: 'Save' }).click();

@@ -31,6 +31,8 @@ export const riskColumns = ({
     header: isFiltered ? 'Rank in filter' : 'Rank',
     label: 'Rank',
     width: isFiltered ? 6.4 : 3.2,
+    // A phone has no room for the long header.
+    ...(isFiltered && { from: 'tablet' }),
     end: true,
     sorts: [''],
     cell: ({ rank }) => rank && formatNumber(rank),
