@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { startConsole, test } from './console.ts';
+import { startConsole, test, visit } from './console.ts';
 import { hasFocus, press, tabTo } from './focus.ts';
 
 const console = startConsole();
@@ -25,6 +25,26 @@ test('groups are links: a middle click, Ctrl and a click, and Ctrl+Enter are lef
   await page.waitForFunction((paths) => paths.length === 3, clicks);
   assert.deepEqual(await clicks.jsonValue(), Array(3).fill(`/groups/${data[0].id}`));
   assert.equal(new URL(page.url()).pathname, '/groups');
+});
+
+test('the open work of a group and of a person is in lines that are easy to read', async (t) => {
+  const risks = '/v1/projects/APOLLO/risks';
+  const title = 'The interface between the server and the engine is understood differently by both sides';
+  const group = await console.post('/v1/groups', { name: 'Lines 8841' });
+  await console.post(risks, { title, owner_group_id: group.id });
+  const page = await console.open(t, `/groups/${group.id}`);
+  const link = page.getByRole('region', { name: 'Open work' }).getByRole('link', { name: title });
+  const width = (await link.boundingBox())?.width ?? 0;
+  assert.ok(width > 180, `the title has ${width}`);
+
+  const { user_id } = await console.post('/v1/personnel', { name: 'Lines 8842' });
+  for (const due_on of ['2027-05-01', null])
+    await console.post(risks, { title, owner_user_id: user_id, due_on });
+  await visit(page, `/personnel/${user_id}`);
+  const chips = page.getByRole('region', { name: /^Assigned work/ }).locator('.chip');
+  const starts = await chips.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().x));
+  assert.equal(starts.length, 2);
+  assert.equal(starts[0], starts[1]);
 });
 
 test('arrow keys move through the links of the tree and collapse groups; Tab leaves it', async (t) => {

@@ -41,7 +41,7 @@ export function OpenWork({ group: { id } }: { group: Group }) {
                 {pluralize(issues.page.total ?? 0, 'owned issue')}
               </Link>
             </p>
-            <ul className="lines">
+            <ul className="lines narrow">
               {[
                 ...risks.data.map((risk) => ({ ...risk, path: `/risks/${risk.key}` })),
                 ...issues.data.map((issue) => ({ ...issue, path: `/issues/${issue.key}` })),

@@ -79,11 +79,8 @@ function AssignmentLine({ assignment }: { assignment: Assignment }) {
         <bdi>{title}</bdi>
       </Link>
       <span className="quiet">{humanize(role)}</span>
-      {due_on && (
-        <span className="quiet">
-          <DueDay day={due_on} isOverdue={isOverdue} />
-        </span>
-      )}
+      {/* Without a date too, so that the statuses stand below each other. */}
+      <span className="quiet">{due_on && <DueDay day={due_on} isOverdue={isOverdue} />}</span>
       <Status status={status} />
     </li>
   );
