@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { startConsole, test, waitUntilLoaded } from './console.ts';
+import { hasFocus } from './focus.ts';
 import { pick } from './page.ts';
 
 const console = startConsole();
@@ -27,7 +28,12 @@ test('a hand-over is split by project, undone by its message, and lists what mov
   const dialog = page.getByRole('dialog');
   await pick(page, 'Hand over to', 'heir helge');
   await dialog.getByRole('row', { name: 'Tasks 1 1' }).waitFor();
-  await dialog.getByRole('button', { name: 'Hand over a part to someone else' }).click();
+  const add = dialog.getByRole('button', { name: 'Hand over a part to someone else' });
+  await add.press('Enter');
+  await hasFocus(page, 'Work of part 1');
+  await dialog.getByRole('button', { name: 'Remove part 1' }).press('Enter');
+  await hasFocus(page, 'Hand over a part to someone else');
+  await add.press('Enter');
   await dialog.getByLabel('Work of part 1').selectOption('Tasks');
   // Without a successor, the part stays.
   await dialog.getByRole('row', { name: 'Tasks 1 0' }).waitFor();

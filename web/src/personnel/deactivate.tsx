@@ -53,6 +53,7 @@ export function Deactivate({ person, onClose }: { person: Person; onClose: () =>
       title={`Deactivate ${person.name}`}
       action="Deactivate"
       danger
+      wide={parts.length > 0}
       isDisabled={!dryRun.isSuccess || dryRun.isPlaceholderData}
       act={confirm}
       onClose={onClose}

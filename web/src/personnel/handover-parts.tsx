@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react';
 import type { Handover, HandoverPart, Person } from '../api/openapi.ts';
 import { Button } from '../components/button.tsx';
 import { PersonPicker } from '../components/picker.tsx';
@@ -41,6 +42,14 @@ type Props = {
 export function Parts({ of, preview, parts, onChange }: Props) {
   const kinds = responsibilityKinds.filter((kind) => preview?.carries[kind]);
   const projects = preview?.by_project ?? [];
+  const frame = useRef<HTMLDivElement>(null);
+  const lastCount = useRef(parts.length);
+  // The focus goes to the new part, which is above the button; that of a removed part would go to the page.
+  useEffect(() => {
+    const target = parts.length > lastCount.current ? 'fieldset:last-of-type select' : '.add-part';
+    if (parts.length !== lastCount.current) frame.current?.querySelector<HTMLElement>(target)?.focus();
+    lastCount.current = parts.length;
+  }, [parts.length]);
   const update = (id: number, change: Partial<Part>) =>
     onChange(parts.map((part) => (part.id === id ? { ...part, ...change } : part)));
   const add = () => {
@@ -48,7 +57,7 @@ export function Parts({ of, preview, parts, onChange }: Props) {
     onChange([...parts, { id, kind: '', project: projects[0]?.project_id ?? '', user_id: '' }]);
   };
   return (
-    <>
+    <div ref={frame}>
       {parts.map(({ id, kind, project }, index) => (
         <fieldset key={id} className="handover-part">
           <legend>Part {index + 1}</legend>
@@ -96,10 +105,10 @@ export function Parts({ of, preview, parts, onChange }: Props) {
         </fieldset>
       ))}
       {kinds.length > 0 && (
-        <Button small plain icon="plus" onPress={add}>
+        <Button className="add-part" small plain icon="plus" onPress={add}>
           Hand over a part to someone else
         </Button>
       )}
-    </>
+    </div>
   );
 }
