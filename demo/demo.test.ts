@@ -366,6 +366,9 @@ describe('the demo organization', () => {
       to: JSON.parse(to),
     }));
     assertAllValid(HistoryEntry, entries);
+    // People change things; the service itself only ends acceptances.
+    const byService = entries.filter(({ actor }) => actor.type === 'service');
+    assert.deepEqual([...new Set(byService.map(({ actor }) => actor.name))], ['Muster']);
   });
 
   test('ranks risks in a different order than a month ago', async (t) => {

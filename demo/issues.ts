@@ -179,7 +179,7 @@ function createIssue(
     created_at,
   };
   const states = timeline.map(({ at, status }) => ({ at, state: createState(status) }));
-  return { ...addHistory(dataset, context, 'issue', row, states), template, fill, offset };
+  return { ...addHistory(dataset, context, row, states), template, fill, offset };
 }
 
 const resolutions: Record<NonNullable<Issue['resolution']>, number> = {

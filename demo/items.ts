@@ -2,8 +2,7 @@ import type { Project } from '../src/resources/projects/schema.ts';
 import { type Dataset, latest, type Row } from './dataset.ts';
 import { createHistory, getTimestamps } from './history.ts';
 import { wasEmployedOn } from './people.ts';
-import { type ProjectContext, pickAuthor } from './projects.ts';
-import * as words from './words.ts';
+import { keeperOf, type ProjectContext, pickAuthor } from './projects.ts';
 
 /** `offset` is the day of `created_at`, counted from today. */
 export type CreationTime = { offset: number; created_at: string };
@@ -118,14 +117,14 @@ export function pickOwner(dataset: Dataset, context: ProjectContext) {
   };
 }
 
-/** Picks the name of the API key that created an item. Items with an external id were created by an import. */
+/** Picks the name of who created an item. Items with an external id were imported. */
 export function pickCreator(
   dataset: Dataset,
   { team }: ProjectContext,
-  kind: keyof typeof words.importers,
   { external_id, created_at }: { external_id?: string | null; created_at: string },
 ): string {
-  return external_id ? words.importers[kind] : pickAuthor(dataset, team, created_at.slice(0, 10));
+  const day = created_at.slice(0, 10);
+  return external_id ? keeperOf(team, day) : pickAuthor(dataset, team, day);
 }
 
 /** The statuses of an item in order, each with the time of the transition. */
@@ -151,7 +150,6 @@ export function createTimeline<Status>(
 export function addHistory<R extends Row<'issues'> | Row<'tasks'>>(
   dataset: Dataset,
   context: ProjectContext,
-  kind: 'issue' | 'task',
   row: R,
   timeline: { at: string; state: object }[],
 ): { row: R; history: Row<'history'>[] } {
@@ -161,7 +159,7 @@ export function addHistory<R extends Row<'issues'> | Row<'tasks'>>(
     at,
     state: { ...state, assignee_user_id: startsUnassigned && i === 0 ? null : assignee_user_id },
     key_name:
-      i === 0 ? pickCreator(dataset, context, kind, row) : pickAuthor(dataset, context.team, at.slice(0, 10)),
+      i === 0 ? pickCreator(dataset, context, row) : pickAuthor(dataset, context.team, at.slice(0, 10)),
   }));
   return {
     row: { ...row, ...getTimestamps(created_at, revisions) },

@@ -130,8 +130,17 @@ const portfolios: Record<words.Domain, string> = {
   business: 'Organization',
 };
 
-/** Picks the name of who makes a change: a person, or nobody who is still known. */
+/** Picks the name of who makes a change: often the person who keeps the lists of the project. */
 export function pickAuthor({ random }: Dataset, team: Colleague[], day: string): string {
-  const present = team.filter((one) => one.row.kind === 'human' && wasEmployedOn(one, day));
-  return present.length === 0 || random.chance(0.4) ? 'console' : random.pick(present).row.name;
+  const present = team.filter((one) => isHuman(one) && wasEmployedOn(one, day));
+  return present.length === 0 || random.chance(0.4) ? keeperOf(team, day) : random.pick(present).row.name;
 }
+
+/** The name of the person who keeps the lists of a project and imports files. */
+export function keeperOf(team: Colleague[], day: string): string {
+  const keeper = team.find((one) => isHuman(one) && wasEmployedOn(one, day)) ?? team.find(isHuman);
+  if (!keeper) throw new Error('A team has no human.');
+  return keeper.row.name;
+}
+
+const isHuman = ({ row }: Colleague) => row.kind === 'human';

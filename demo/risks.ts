@@ -150,7 +150,7 @@ function addVersions(
   };
   const versions = createVersions(dataset, now, times, versionContext);
   const row = versions.at(-1) ?? now;
-  const creator = pickCreator(dataset, context, 'risk', row);
+  const creator = pickCreator(dataset, context, row);
   const planned = versions.find(({ response_plan }) => response_plan != null) ?? row;
   return {
     row,

@@ -174,7 +174,7 @@ function createTask(dataset: Dataset, context: ProjectContext, draft: TaskDraft,
     created_at,
   };
   const states = timeline.map(({ at, status }) => ({ at, state: { status } }));
-  return addHistory(dataset, context, 'task', row, states);
+  return addHistory(dataset, context, row, states);
 }
 
 const isOpenTask = (status: Task['status']) => openStatuses.some((open) => open === status);

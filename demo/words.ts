@@ -2433,6 +2433,3 @@ export const extensionReasons = [
   'The steering committee moved the end by one stage.',
   'Follows the new delivery plan of {supplier}.',
 ];
-
-/** The names of the API keys with which other systems import items. */
-export const importers = { risk: 'import', issue: 'ticket sync', task: 'work order sync' };
