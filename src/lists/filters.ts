@@ -1,7 +1,7 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { invalidParameter } from '../core/errors.ts';
 import { fold } from '../core/text.ts';
-import { containsText } from '../database/sql/functions.ts';
+import { containsIndexedText, containsText } from '../database/sql/functions.ts';
 
 type Condition = Expression<SqlBool>;
 
@@ -52,15 +52,17 @@ export const since = (column: string | RawBuilder<string>) => (time: string) =>
   atLeast(column)(new Date(time).toISOString());
 
 /** For `q`: whether a folded column contains the text. A text that folds to nothing would match every row. */
-export const hasText = (column: string | Expression<unknown>) => (text: string) => {
-  const folded = fold(text);
-  if (folded === '') throw invalidParameter('q', '`q` contains no searchable characters.');
-  return contains(column, folded);
-};
+export const hasText =
+  (column: string | Expression<unknown>, isContained = containsIndexedText) =>
+  (text: string) => {
+    const folded = fold(text);
+    if (folded === '') throw invalidParameter('q', '`q` contains no searchable characters.');
+    return contains(column, folded, isContained);
+  };
 
 /** Whether a folded column contains the folded text. */
-export const contains = (column: string | Expression<unknown>, folded: string) =>
-  sql<boolean>`${containsText(typeof column === 'string' ? sql.ref(column) : column, folded)}`;
+export const contains = (column: string | Expression<unknown>, folded: string, isContained = containsText) =>
+  sql<boolean>`${isContained(typeof column === 'string' ? sql.ref(column) : column, folded)}`;
 
 /** For filters that the query applies elsewhere. */
 export const always = () => sql<boolean>`1 = 1`;

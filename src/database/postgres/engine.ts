@@ -285,8 +285,10 @@ const dialectFunctions: DialectFunctions = {
   // Not `json_agg`, which puts spaces between the items: responses and their ETags are the same on every engine.
   json_array_of: dialectFunction`cast('[' || coalesce(string_agg(coalesce(cast(to_json(${0}) as text), 'null'), ',' order by ${1}), '') || ']' as json)`,
   in_json_array: dialectFunction`${0} = any(array(select json_array_elements_text(cast(${1} as json))))`,
-  // The trigram index finds patterns of three characters or more. For shorter ones `strpos` is faster than `like`.
-  contains_text: (call) => {
+  // Without an index, `strpos` takes about half the time of `like`.
+  contains_text: dialectFunction`(strpos(${0}, ${1}) > 0)`,
+  // The index finds patterns of three characters or more.
+  contains_indexed_text: (call) => {
     const [text, part] = call.arguments as [OperationNode, ValueNode];
     if ([...String(part.value)].length < 3) return ['(strpos(', text, ', ', part, ') > 0)'];
     const pattern = `%${String(part.value).replace(/[%_!]/g, '!$&')}%`;

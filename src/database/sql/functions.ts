@@ -52,6 +52,10 @@ export const least = (...values: Expression<unknown>[]) => sql<string>`${call('l
 export const containsText = (text: Expression<unknown>, part: string) =>
   call('contains_text', text, ValueNode.create(part)).$castTo<boolean>();
 
+/** The same for a text that has an index of its trigrams, where the engine has such indexes. */
+export const containsIndexedText = (text: Expression<unknown>, part: string) =>
+  call('contains_indexed_text', text, ValueNode.create(part)).$castTo<boolean>();
+
 /** The start of a text up to its second newline. */
 export const firstTwoLines = (text: Expression<unknown>) => call('first_two_lines', text).$castTo<string>();
 

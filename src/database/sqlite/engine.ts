@@ -286,6 +286,7 @@ const dialectFunctions: DialectFunctions = {
   json_array_of: dialectFunction`json_group_array(${0} order by ${1})`,
   in_json_array: dialectFunction`${0} in (select value from json_each(${1}))`,
   contains_text: dialectFunction`(instr(${0}, ${1}) > 0)`,
+  contains_indexed_text: dialectFunction`(instr(${0}, ${1}) > 0)`,
   folded: dialectFunction`fold(${0})`,
   folded_values: dialectFunction`${0}`,
   indexed_start: dialectFunction`''`,

@@ -176,4 +176,4 @@ const foldedTitle = (table: ItemTable) => sql<string>`${secondLine(searchText(ta
 
 /** For `q`: whether the key or title contains the text, or with `search=all` the description. */
 export const itemHasText = (table: ItemTable, search: 'titles' | 'all' = 'titles') =>
-  hasText(search === 'all' ? searchText(table) : foldedHeading(table));
+  search === 'all' ? hasText(searchText(table), containsText) : hasText(foldedHeading(table));
