@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 
 export const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
@@ -52,12 +51,14 @@ export async function hold(page: Page, url: string | RegExp, method = 'GET'): Pr
   return release;
 }
 
-/** Asserts that the page is not wider than its window. After a change of the width, React first renders it again. */
+/** Asserts that the page is not wider than its window. After a resize, what is open moves within some frames. */
 export async function assertFits(page: Page, where: string): Promise<void> {
-  const excess = () => document.documentElement.scrollWidth - innerWidth;
-  await page.waitForFunction(`(${excess})() <= 0`, undefined, { timeout: 5_000 }).catch(async () => {
-    assert.fail(`${where} is ${await page.evaluate(excess)} too wide`);
-  });
+  try {
+    await page.waitForFunction(() => document.documentElement.scrollWidth <= innerWidth);
+  } catch (cause) {
+    const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    throw new Error(`${where} is ${excess} too wide`, { cause });
+  }
 }
 
 /** Drags a file over the page and drops it. */
