@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { startConsole, test } from './console.ts';
 import { hasFocus } from './focus.ts';
-import { pick } from './page.ts';
+import { hold, pick } from './page.ts';
 
 const count = 50;
 const project = '/v1/projects/TRIAGE';
@@ -68,9 +68,16 @@ test('fifty risks are assigned, rated and commented on with at most six keys eac
 test('Space opens and closes the preview of a row, and the focus stays in the list', async (t) => {
   const page = await console.open(t, '/tasks?project=TRIAGE&sort=title');
   const preview = (title: string) => page.locator('.preview-panel', { hasText: title });
+  const release = await hold(page, /comments/);
   await page.getByRole('link', { name: 'First task' }).focus();
   await page.keyboard.press('Space');
   await preview('First task').waitFor();
+  // The keys work before all parts have loaded.
+  await page.keyboard.press('c');
+  await page.getByRole('textbox', { name: 'Write a comment' }).and(page.locator(':focus')).waitFor();
+  release();
+  await page.keyboard.press('Escape');
+  await hasFocus(page, 'First task');
   await page.keyboard.press('j');
   await preview('Second task').waitFor();
   await hasFocus(page, 'Second task');
