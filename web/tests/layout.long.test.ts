@@ -141,6 +141,8 @@ test('on a phone, the actions of a list take one line, and the selected tab of a
   await tabIsInView();
   await page.setViewportSize({ width: 844, height: 390 });
   await tabIsInView();
+  // Nobody turns a phone back within a frame, in which the page would not notice that its width has changed.
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
   await page.setViewportSize(viewport);
   await tabIsInView();
 });
