@@ -6,13 +6,17 @@ import { version } from '../../src/core/version.ts';
 import type { Engine } from '../../src/database/engine.ts';
 import { postgresEngine } from '../../src/database/postgres/engine.ts';
 import { sqliteEngine } from '../../src/database/sqlite/engine.ts';
+import { defaultModel } from '../../src/resources/risk-model/schema.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openDatabase } from '../../src/store/open.ts';
-import { allTables, type Tables } from '../../src/store/tables.ts';
+import { allTables, backupTables, type Tables } from '../../src/store/tables.ts';
 import { createCleanup } from '../cleanup.ts';
 import { freshDatabase } from '../databases.ts';
 import { startTestService } from '../service.ts';
 import { hashMigrations, releasedFile } from './versions.ts';
+
+/** What only a browser, the identity provider or the passing of time fills. */
+const withoutRows = ['webhook_deliveries', 'event_checkpoints', 'passkeys', 'identities'];
 
 /**
  * Writes the files of the current version, which the tests of later versions upgrade: a small database of each engine as
@@ -69,8 +73,35 @@ async function writeBackup(): Promise<void> {
   await make(`${items}/tasks`, key, { title: 'Call them', issue_id: issue.id });
   await make(`${items}/comments`, key, { body: `Ask @${ada.user_id}.` });
   await make('/v1/views', key, { list: 'risks', name: 'High', query: 'level=high' });
+  const send = async (method: string, path: string, body?: unknown, headers?: Record<string, string>) => {
+    const response = await call(method, path, key, body, headers);
+    if (response.status >= 300) throw new Error(`${method} ${path}: ${response.status} ${response.text}`);
+    return response.body;
+  };
+  const csv = { 'content-type': 'text/csv' };
+  await send('POST', '/v1/personnel/import?mode=sync&source=hr', 'external_id,name\n7,Cleo\n', csv);
+  await send('POST', '/v1/groups/import?mode=sync&source=hr', 'external_id,name,members\n8,Buyers,7\n', csv);
+  await send('POST', `${items}/tasks/import`, 'id,title\ntsk_01jd0000000000000000000000,Moved\n', csv);
+  const leaver = await make('/v1/personnel', key, { name: 'Lea' });
+  await make(`${items}/tasks`, key, { title: 'Hand over', assignee_user_id: leaver.user_id });
+  await send('POST', `/v1/personnel/${leaver.user_id}/deactivate`, { handover_to_user_id: bob.user_id });
+  await make('/v1/categories', key, { name: 'Supply' });
+  await send('PATCH', '/v1/organization', { name: 'Meridian' });
+  await send('PUT', '/v1/risk-model', { ...defaultModel, longest_acceptance_days: 200 });
+  await make('/v1/mappings', key, { list: 'risks', name: 'jira', query: 'preset=jira' });
+  await make('/v1/reports', key, { title: 'November', since: '2026-11-01' });
+  await send('PUT', `/v1/personnel/${ada.user_id}/access`, { scopes: ['keys.manage'], project_ids: null });
+  const { url } = await send('POST', `/v1/personnel/${ada.user_id}/invitation`);
+  const invitation = { token: url.split('#')[1], password: 'four words and a badger' };
+  await call('POST', '/v1/invitations/accept', undefined, invitation, { 'sec-fetch-site': 'same-origin' });
   await make('/v1/webhooks', key, { url: 'http://127.0.0.1:9/', types: ['person.created'] });
   await post('/v1/groups', key, { name: 'Once' }, { 'idempotency-key': 'once' });
+  const empty = [];
+  for (const table of backupTables) {
+    const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(database.db);
+    if (rows.length === 0) empty.push(table);
+  }
+  if (empty.join() !== withoutRows.join()) throw new Error(`Tables without rows: ${empty.join(', ')}.`);
   await backupCommand(database, backup, () => {});
   await cleanup.run();
 }
