@@ -37,3 +37,19 @@ test('every link between the documents points to a file, and to a heading in it'
 
 const anchorsOf = (document: string) =>
   [...read(document).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
+
+test('the README has at most 700 words', () => {
+  const words = read('README.md')
+    .split(/\s+/)
+    .filter((word) => /\w/.test(word));
+  assert.ok(words.length <= 700, `${words.length} words`);
+});
+
+test('files and images in the documents and examples have the version of this package', () => {
+  const { version } = JSON.parse(read('package.json'));
+  const named = globSync('{docs,deploy}/**/*.{md,yaml}', { cwd: root }).flatMap((file) =>
+    [...read(file).matchAll(/muster(?:-ops)?[-:](\d+\.\d+\.\d+)/g)].map(([, found]) => `${file}: ${found}`),
+  );
+  assert.ok(named.length >= 6);
+  for (const found of named) assert.ok(found.endsWith(`: ${version}`), found);
+});

@@ -10,10 +10,7 @@ import { launchBrowser } from '../test/browser.ts';
 import { waitUntilLoaded } from './tests/console.ts';
 
 /** Takes the pictures in the README from the demo: `npm run screenshots`. */
-const pictures = [
-  { name: 'overview', path: '/' },
-  { name: 'risks', path: '/risks' },
-];
+const pictures = [{ name: 'overview', path: '/' }];
 const target = join(import.meta.dirname, '../docs/images');
 const folder = mkdtempSync(join(tmpdir(), 'muster-screenshots-'));
 const { app, first } = await startService(
