@@ -24,7 +24,7 @@ import { buildConsole } from './web/build.ts';
 const root = import.meta.dirname;
 const target = join(root, 'release');
 const read = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8'));
-const { version, description, license, engines } = read('package.json');
+const { version, description, license } = read('package.json');
 const platform = `${process.platform}-${process.arch}`;
 
 /** The files of the service itself. Its dependencies are bundled, except for the native module. */
@@ -61,7 +61,7 @@ function buildPackage(stage: string): void {
     license,
     type: 'module',
     bin,
-    engines,
+    engines: { node: '>=24.7' },
     dependencies,
   };
   writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);

@@ -1,10 +1,17 @@
 #!/usr/bin/env -S MALLOC_MMAP_THRESHOLD_=1048576 node --max-semi-space-size=4
-import { enableCompileCache } from 'node:module';
+import module from 'node:module';
 import { Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 
+// An older Node can read only this file. The others are imported after the check.
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 24 || (major === 24 && minor < 7)) {
+  console.error(`Muster needs Node 24.7 or newer, and this is ${process.versions.node}.`);
+  process.exit(1);
+}
+
 // Compiling the sources takes most of the startup time. The cache saves it from the second start on.
-enableCompileCache();
+module.enableCompileCache();
 // By default the heap may double before a full garbage collection; after an import most of it is garbage.
 setFlagsFromString('--heap-growing-percent=50');
 

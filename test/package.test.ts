@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
@@ -73,5 +74,22 @@ test('the package contains the license of each bundled library', () => {
   for (const name of builtIn) assert.ok(isListed('dist/licences.txt', name), name);
   for (const name of findImports('web/src/**/*.{ts,tsx}')) {
     assert.ok(isListed('dist/web/licences.txt', name), name);
+  }
+});
+
+test('npm ci does not warn of packages that run on the Node of this checkout', () => {
+  const { packages } = JSON.parse(read('package-lock.json'));
+  const warned = Object.keys(packages).filter((name) => 'engines' in packages[name]);
+  assert.deepEqual(warned, [], 'Run `npm run lock`, which removes them.');
+});
+
+test('an older Node says which one is needed', () => {
+  const older =
+    "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '24.6.0' } })";
+  for (const file of ['dist/main.js', 'check-node.js']) {
+    const args = ['--import', `data:text/javascript,${encodeURIComponent(older)}`, join(root, file)];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    assert.match(stderr, /^Muster needs Node 24\.7 or newer, and this is 24\.6\.0\..*\n$/);
+    assert.equal(status, 1);
   }
 });

@@ -14,6 +14,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     // One stylesheet and one shared chunk: on a fast connection many small files take longer than one.
     cssCodeSplit: false,
+    // In kB, before compression. A test limits what the first page loads, so this is no reason for a warning.
+    chunkSizeWarningLimit: 1_000,
     rolldownOptions: {
       output: {
         codeSplitting: {
