@@ -82,6 +82,8 @@ declare module 'fastify' {
     change: Change;
     /** The key or person. Public routes have none. */
     actor: Actor;
+    /** Increases whenever the access of anybody changes. As it was when the actor was read. */
+    accessVersion: number;
     /** The database, limited to the projects of the actor. */
     database: ScopedDatabase;
   }

@@ -12,6 +12,7 @@ import {
   RawNode,
   SelectQueryNode,
   sql,
+  type Transaction,
   UpdateQueryNode,
   type WithNode,
 } from 'kysely';
@@ -36,14 +37,27 @@ export type ScopedDatabase = Pick<Database, 'db' | 'snapshot' | 'write' | 'dryRu
  * Each statement gets common table expressions that have the names of the tables and contain only the visible rows:
  * `with risks as (select * from risks where project_id in (…)), … select …`. So the rest of the statement, however it is
  * written, cannot read other rows.
+ *
+ * `check` runs in each transaction that writes, which fails if it does. On PostgreSQL it takes no round trip of its own.
  */
 export function scopeToProjects(
   database: Database,
   project_ids: readonly string[] | null,
   waitedMs?: number,
+  check: (db: Transaction<Tables>) => Promise<void> = async () => {},
 ): ScopedDatabase {
   const { db: unscoped, snapshot, dryRun } = database;
-  const write: Database['write'] = (work, workload) => database.write(work, workload, waitedMs);
+  const write: Database['write'] = (work, workload) =>
+    database.write(
+      async (db, hasWaiters) => {
+        const [checked, done] = await Promise.allSettled([check(db), work(db, hasWaiters)]);
+        if (checked.status === 'rejected') throw checked.reason;
+        if (done.status === 'rejected') throw done.reason;
+        return done.value;
+      },
+      workload,
+      waitedMs,
+    );
   if (project_ids === null) return { db: unscoped, snapshot, write, dryRun, isFiltered: () => false };
   const rows = visibleRows(project_ids, false);
   const filter = createFilter(rows);

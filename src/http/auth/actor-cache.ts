@@ -2,12 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Moment } from '../../core/clock.ts';
 import type { Database } from '../../database/open.ts';
 import { type Versions, versionOf } from '../../database/versions.ts';
-import {
-  type Actor,
-  findActorByKey,
-  findActorByPreviousKey,
-  findActorBySession,
-} from '../../store/access/actors.ts';
+import { type Actor, findActor } from '../../store/access/actors.ts';
 import { hashSecret, looksLikeSecret } from '../../store/access/secret.ts';
 import { isSessionToken } from './cookie.ts';
 
@@ -18,7 +13,7 @@ const maxRecentIds = 10_000;
 const maxActors = 10_000;
 
 /** Whatever changes the access of a key, a person or a session increments the version of one of these tables. */
-const tables = ['keys', 'access'] as const;
+export const actorTables = ['keys', 'access'] as const;
 
 /** Caches who has a key or session in memory, until any key or access changes, in this process or another. */
 export function createActorCache(database: Pick<Database, 'db'>) {
@@ -29,7 +24,7 @@ export function createActorCache(database: Pick<Database, 'db'>) {
   let version = 0;
 
   function invalidate(versions: Versions): void {
-    const latest = versionOf(versions, tables);
+    const latest = versionOf(versions, actorTables);
     if (latest <= version) return;
     byHash.clear();
     bySecret.clear();
@@ -67,14 +62,12 @@ export function createActorCache(database: Pick<Database, 'db'>) {
       const hash = hashSecret(secret);
       const cached = byHash.get(hash);
       if (cached && !isAgain) return cached;
-      const find = isSessionToken(secret) ? findActorBySession : findActorByKey;
-      const current = await find(database.db, hash);
-      // If the version has changed during the query, the row may be outdated: do not cache it.
-      if (current && version === versionOf(versions, tables)) {
-        byHash.set(hash, current);
+      const actor = await findActor(database.db, secret, now);
+      // A previous secret ends without a new version. If the version has changed during the query, the row may be outdated.
+      if (actor?.secret_until === null && version === versionOf(versions, actorTables)) {
+        byHash.set(hash, actor);
         bySecret.delete(secret);
       }
-      const actor = current ?? (await findActorByPreviousKey(database.db, hash, now));
       if (actor) recentIds.set(secret, actor.id);
       return actor;
     },

@@ -1,15 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance, FastifyRequest, preHandlerHookHandler } from 'fastify';
+import type { Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
-import { keyLimited, Problem } from '../../core/errors.ts';
+import { keyLimited, Problem, unavailable } from '../../core/errors.ts';
 import { networkReader } from '../../core/network/addresses.ts';
 import { parameterScope } from '../../core/schemas.ts';
-import { grants, insufficientScope, type Scope } from '../../core/scopes.ts';
-import type { Actor } from '../../store/access/actors.ts';
+import { type AccessLimits, grants, insufficientScope, type Scope } from '../../core/scopes.ts';
+import { versionOf } from '../../database/versions.ts';
+import { type Actor, findActor } from '../../store/access/actors.ts';
 import { looksLikeSecret } from '../../store/access/secret.ts';
 import { scopeToProjects } from '../../store/project-scope.ts';
+import type { Tables } from '../../store/tables.ts';
+import { dataVersion } from '../../store/writes/table-versions.ts';
 import { varyOn } from '../response/headers.ts';
-import { createActorCache } from './actor-cache.ts';
+import { actorTables, createActorCache } from './actor-cache.ts';
 import { isSameOrigin, isSessionToken, sessionCookie } from './cookie.ts';
 import { actorLimits, rateLimiter, tooManyRequests } from './rate-limits.ts';
 import { createRejectionLog } from './rejection-log.ts';
@@ -49,6 +54,7 @@ export function installAuth(app: FastifyInstance): void {
   };
 
   app.decorateRequest('actor');
+  app.decorateRequest('accessVersion');
   app.decorateRequest('database');
   app.addHook('onRequest', async (request, reply) => {
     const access = request.routeOptions.config.access ?? 'public';
@@ -57,7 +63,9 @@ export function installAuth(app: FastifyInstance): void {
     rejectWithoutSecret(request);
     const actor = await app.authenticate(request, app.secretOf(request.headers) ?? '');
     request.actor = actor;
-    request.database = scopeToProjects(app.database, actor.project_ids, reply.elapsedTime);
+    request.database = scopeToProjects(app.database, actor.project_ids, reply.elapsedTime, (db) =>
+      assertUnchanged(request, db),
+    );
     app.usage.recordUse(actor, request.moment);
     const charge = app.actorLimits.charge(actor, Date.parse(request.moment.now));
     if (!charge.isAllowed) throw tooManyRequests('You have sent too many requests.', charge);
@@ -84,8 +92,9 @@ function assertAccess({ routeOptions, moment }: FastifyRequest, actor: Actor, ac
   if (requiresRecentSignIn) assertRecentSignIn(actor, moment);
 }
 
-function assertPerson({ session, user_id }: Actor): void {
-  if (session !== null && user_id !== null) return;
+/** A browser may have signed in with a key, also with a personal one: it may do what the key may. */
+function assertPerson({ session, user_id, key_id }: Actor): void {
+  if (session !== null && user_id !== null && key_id === null) return;
   const detail = 'Only a person who has signed in can do this. A key cannot, whatever its scopes.';
   throw new Problem('person_required', detail);
 }
@@ -163,7 +172,7 @@ function createFailedAttempts({ config }: FastifyInstance) {
  */
 function createAuthentication(app: FastifyInstance) {
   const { config, database, organizationClock, actorCache, failedAttempts } = app;
-  const idleMs = config.session_idle_days * 86_400_000;
+  const idleMs = config.session_idle_days * dayMs;
   const logRejection = createRejectionLog(app);
   return async (request: FastifyRequest, secret: string): Promise<Actor> => {
     const isSession = isSessionToken(secret);
@@ -172,6 +181,7 @@ function createAuthentication(app: FastifyInstance) {
       throw failedAttempts(request, `${invalidKey} Check it for typing errors.`);
     }
     const versions = await database.versions();
+    request.accessVersion = versionOf(versions, actorTables);
     if (!organizationClock.isCurrent(versions)) {
       await organizationClock.refresh(versions);
       request.moment = organizationClock.clock();
@@ -180,7 +190,7 @@ function createAuthentication(app: FastifyInstance) {
     let actor = await find();
     // Another instance may have seen the session since it was cached.
     if (actor?.session && actorError(actor, request.moment, idleMs) !== undefined) actor = await find(true);
-    const error = actor ? actorError(actor, request.moment, idleMs) : isSession ? signedOut : invalidKey;
+    const error = errorOf(actor, request.moment, secret, idleMs);
     if (actor && error === undefined) return actor;
     // A session that has ended is no news: its browser asks again after every pause.
     if (!isSession) logRejection(request, error ?? invalidKey, actor?.id);
@@ -190,6 +200,30 @@ function createAuthentication(app: FastifyInstance) {
 
 const invalidKey = "That key isn't valid.";
 const signedOut = 'You are signed out. Sign in again.';
+
+/**
+ * Throws if the actor may no longer make this change: the body of a request may arrive long after its head. Compares one
+ * number, and reads the actor again only if the access of anybody has changed since.
+ */
+async function assertUnchanged(request: FastifyRequest, db: Transaction<Tables>): Promise<void> {
+  const { actor, server, headers } = request;
+  if ((await dataVersion(db, actorTables)) === request.accessVersion) return;
+  const secret = server.secretOf(headers) ?? '';
+  const moment = server.clock();
+  const current = await findActor(server.database.db, secret, moment.now);
+  const error = errorOf(current, moment, secret, server.config.session_idle_days * dayMs);
+  if (error !== undefined || !current) throw server.failedAttempts(request, error ?? invalidKey);
+  const accessOf = ({ scopes, project_ids }: AccessLimits) => ({ scopes, project_ids });
+  if (isDeepStrictEqual(accessOf(current), accessOf(actor))) return;
+  assertAccess(request, current, request.routeOptions.config.access ?? 'public');
+  throw unavailable('Your access has changed since the request began. Nothing was saved. Send it again.', 1);
+}
+
+/** The reason why a secret does not work now; undefined if it does. */
+const errorOf = (actor: Actor | undefined, moment: Moment, secret: string, idleMs: number) =>
+  actor ? actorError(actor, moment, idleMs) : isSessionToken(secret) ? signedOut : invalidKey;
+
+const dayMs = 86_400_000;
 
 /**
  * Reads the key from the `Authorization` header or, in a browser that is signed in, the token from its cookie. Neither

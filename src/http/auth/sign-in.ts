@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Transaction } from 'kysely';
 import type { SignInWay } from '../../resources/sessions/schema.ts';
-import { type Actor, findKey, findPerson } from '../../store/access/actors.ts';
+import type { Actor } from '../../store/access/actors.ts';
 import { hashSecret } from '../../store/access/secret.ts';
 import { type Client, endSessions, startSession } from '../../store/access/sessions.ts';
 import type { Tables } from '../../store/tables.ts';
@@ -20,19 +20,27 @@ type Options = {
   id_token?: string | null;
 };
 
+/** Finds who signs in, under the lock on the access of everybody. */
+export type FindActor = (db: Transaction<Tables>) => Promise<Actor | undefined>;
+
 /**
  * Starts a session in the browser that sent the request, and returns the header that sets its cookie. The token is always
  * a new one, and an earlier session of the browser ends, so that nobody can prepare a session for somebody else.
+ * `find` compares once more what the person signed in with: it may have been changed since it was checked, and whoever
+ * changed it ended only the sessions of that moment.
  */
 export async function signIn(
   request: FastifyRequest,
   db: Transaction<Tables>,
-  actor: Actor,
+  find: FindActor,
   { way, previous = null, ...provider }: Options,
 ): Promise<string> {
   const { sessionCookie, config } = request.server;
+  await lockTables(db, 'access');
+  const actor = await find(db);
+  if (actor?.ended !== null)
+    throw request.server.failedAttempts(request, 'What you signed in with no longer works.');
   const { user_id, key_id } = actor;
-  await assertStillValid(request, db, actor);
   const change = changeBy(request, actor);
   const sent = sessionCookie.read(request.headers.cookie);
   for (const hash of [previous, sent === undefined ? null : hashSecret(sent)])
@@ -41,24 +49,11 @@ export async function signIn(
     later(change.now, config.session_days * 24),
     actor.source === 'oidc' ? later(change.now, maxHoursOfClaim) : null,
     actor.expires_at,
+    actor.secret_until,
   );
   const session = { user_id, key_id, way, expires_at, ...clientOf(request), ...provider };
   const { token } = await startSession(db, session, change);
   return sessionCookie.set(token, expires_at);
-}
-
-/**
- * Access may have ended since the password or key was checked. Without the lock, a session that is stored after that would
- * work again if the person got access again.
- */
-async function assertStillValid(
-  request: FastifyRequest,
-  db: Transaction<Tables>,
-  { user_id, key_id }: Actor,
-): Promise<void> {
-  await lockTables(db, 'access');
-  const current = key_id === null ? await findPerson(db, user_id) : await findKey(db, key_id);
-  if (current?.ended !== null) throw request.server.failedAttempts(request, 'Your access has ended.');
 }
 
 /** A change that somebody makes by signing in, or before. */

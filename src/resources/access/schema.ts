@@ -73,6 +73,7 @@ export const accessResource = describeResource({
       deleted: 'A person lost access.',
       invited: 'A person was invited, or got a link to choose a new password.',
       password_set: 'A person chose a password.',
+      password_removed: 'A person removed the password.',
       passkey_added: 'A person added a passkey.',
       passkey_removed: 'A person removed a passkey.',
     },

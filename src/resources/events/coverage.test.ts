@@ -43,6 +43,7 @@ const ofPeople = [
   'createMyPasskeyChallenge',
   'createPasskeyChallenge',
   'deleteMyPasskey',
+  'deleteMyPassword',
   'deleteSessionById',
   'endOidcSessions',
   'revokeMyKey',

@@ -6,9 +6,10 @@ import { limitAttempts } from '../../http/auth/attempts.ts';
 import { assertSameOrigin } from '../../http/auth/auth.ts';
 import { changeBy, signIn } from '../../http/auth/sign-in.ts';
 import type { App } from '../../http/fastify.ts';
-import { findAccess } from '../../store/access/access.ts';
+import { endWaysIn, findAccess } from '../../store/access/access.ts';
 import { findPerson } from '../../store/access/actors.ts';
-import { endLinks, findLink, takeLink } from '../../store/access/links.ts';
+import { countValidKeys, revokeKeysOf } from '../../store/access/key-writes.ts';
+import { findLink, takeLink } from '../../store/access/links.ts';
 import { lockTables } from '../../store/writes/locks.ts';
 import type { Access } from '../access/schema.ts';
 import { preparePasskey, registrationOptions } from '../passkeys/queries.ts';
@@ -39,8 +40,9 @@ export function invitationRoutes(app: App): void {
     async (request, reply) => {
       assertSameOrigin(request);
       const { access, expires_at } = await invitedBy(app, request, request.body.token);
-      const { name, email } = access;
-      return reply.header('cache-control', 'no-store').send({ name, email, expires_at });
+      const { name, email, user_id } = access;
+      const personal_keys = await countValidKeys(app.database.db, user_id, request.moment);
+      return reply.header('cache-control', 'no-store').send({ name, email, expires_at, personal_keys });
     },
   );
 
@@ -60,7 +62,9 @@ export function invitationRoutes(app: App): void {
     async (request, reply) => {
       assertSameOrigin(request);
       const { access } = await invitedBy(app, request, request.body.token);
-      return reply.header('cache-control', 'no-store').send(await registrationOptions(request, access));
+      return reply
+        .header('cache-control', 'no-store')
+        .send(await registrationOptions(request, access, { isReset: true }));
     },
   );
 
@@ -73,8 +77,10 @@ export function invitationRoutes(app: App): void {
         operationId: 'acceptInvitation',
         summary: 'Accept an invitation: choose a password or a passkey, and sign in',
         description:
-          'Uses the invitation up. Other sessions of the person end if a password is set. A password has at least 15 ' +
-          'characters, whatever they are, and is not one that is easy to guess.',
+          'Uses the invitation up. It becomes the only way in: all sessions of the person end, and an earlier password, ' +
+          'passkeys and the link to an account at the identity provider are removed; a sign-in there links it again. With ' +
+          '`revoke_keys`, personal keys are revoked too. A password has at least 15 characters, whatever they are, and is ' +
+          'not one that is easy to guess.',
         tags,
         body: InvitationAcceptance,
         response: { 204: NoContent },
@@ -82,20 +88,23 @@ export function invitationRoutes(app: App): void {
     },
     async (request, reply) => {
       assertSameOrigin(request);
-      const { token, password, passkey } = request.body;
+      const { token, password, passkey, revoke_keys = false } = request.body;
       const { access } = await invitedBy(app, request, token);
       const store = await prepare(app, request, access, {
         ...(password !== undefined && { password }),
         ...(passkey && { passkey }),
       });
       const cookie = await app.database.write(async (db) => {
-        await lockTables(db, 'access');
+        await lockTables(db, 'access', 'keys');
         const link = await takeLink(db, 'invitation', token, request.moment.now);
         const actor = await findPerson(db, access.user_id);
         if (!link || !actor) throw app.failedAttempts(request, invalidInvitation);
-        await store(db, access, changeBy(request, actor));
-        await endLinks(db, access.user_id);
-        return signIn(request, db, actor, { way: 'invitation' });
+        const change = changeBy(request, actor);
+        // Whoever asks for a new way in may have lost the others to somebody else.
+        await endWaysIn(db, access.user_id, 'replaced', change);
+        if (revoke_keys) await revokeKeysOf(db, access.user_id, change);
+        await store(db, access, change);
+        return signIn(request, db, async () => actor, { way: 'invitation' });
       });
       return reply.code(204).headers({ 'set-cookie': cookie, 'cache-control': 'no-store' }).send();
     },
@@ -123,7 +132,7 @@ async function prepare(
   app: App,
   request: FastifyRequest,
   access: Access,
-  { password, passkey }: Omit<Static<typeof InvitationAcceptance>, 'token'>,
+  { password, passkey }: Pick<Static<typeof InvitationAcceptance>, 'password' | 'passkey'>,
 ) {
   if ((password === undefined) === (passkey === undefined))
     throw invalidBody([fieldError('password', 'required', 'Send either `password` or `passkey`.')]);

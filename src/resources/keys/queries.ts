@@ -12,6 +12,7 @@ import { type Actor, keyColumns, keyOf } from '../../store/access/actors.ts';
 import { assertOtherAdministrator } from '../../store/access/administrators.ts';
 import { changeKey, keySubject, revoke } from '../../store/access/key-writes.ts';
 import { hashSecret, newSecret } from '../../store/access/secret.ts';
+import { endSessions } from '../../store/access/sessions.ts';
 import type { Tables } from '../../store/tables.ts';
 import { bySystem, type Change } from '../../store/writes/change.ts';
 import { differencesBetween, recordCreated } from '../../store/writes/history.ts';
@@ -114,12 +115,16 @@ export async function updateKey(
   return getKey(db, current.id);
 }
 
-/** Gives the key a new secret. The current secret keeps working for `overlap_seconds`. */
+/**
+ * Gives the key a new secret. The current secret keeps working for `overlap_seconds`. What was started with it ends:
+ * unused links, and sessions except the one that gets the new secret.
+ */
 export async function rotateKey(
   db: Transaction<Tables>,
   current: Key,
   overlap_seconds: number,
   by: By,
+  exceptId?: string,
 ): Promise<NewKey> {
   rejectRevoked(current, 'rotated');
   const secret = newSecret();
@@ -133,6 +138,8 @@ export async function rotateKey(
   const changed = differencesBetween(current, stored, ['prefix', 'last_four']);
   const event = { type: 'key.rotated', differences: changed } as const;
   await changeKey(db, current, columns, { rotated }, changeBy(by), event);
+  await endSessions(db, { key_id: current.id }, 'replaced', changeBy(by), { exceptId });
+  await db.deleteFrom('links').where('key_id', '=', current.id).execute();
   return { ...(await getKey(db, current.id)), secret };
 }
 

@@ -87,7 +87,8 @@ export function keyRoutes(app: App): void {
         summary: 'Rotate the secret of a key',
         description:
           'The new secret is shown only in this response. The current secret works for `overlap_seconds` more; an ' +
-          'earlier one stops working. The key must not be revoked, and must not have more access than the key in ' +
+          'earlier one stops working. Sessions that were started with the key end, except the one in use, and a session ' +
+          'that is started with the current secret from now on ends with it. The key must not be revoked, and must not have more access than the key in ' +
           'use or expire later.',
         tags: ['keys'],
         params: oneKey,
@@ -100,7 +101,8 @@ export function keyRoutes(app: App): void {
         const current = await getKeyForChange(db, request.params.id);
         // Rotating a key reveals its secret, and with it all its access.
         assertHoldsAtLeast(request.actor, current);
-        const key = await rotateKey(db, current, request.body.overlap_seconds ?? 0, request.change);
+        const { body, change, actor } = request;
+        const key = await rotateKey(db, current, body.overlap_seconds ?? 0, change, actor.session?.id);
         return done(withoutSecret(key));
       }),
   );

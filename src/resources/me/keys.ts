@@ -1,9 +1,10 @@
-import { notFound } from '../../core/errors.ts';
+import { fieldError, invalidBody, notFound } from '../../core/errors.ts';
 import { Id, NoContent, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
 import { created, sendIdempotent } from '../../http/request/idempotency.ts';
 import { showSecret, withoutSecret } from '../../http/response/secrets.ts';
 import { findPerson } from '../../store/access/actors.ts';
+import { countValidKeys } from '../../store/access/key-writes.ts';
 import { lockTables } from '../../store/writes/locks.ts';
 import { withoutProjectScope } from '../../store/writes/tracker.ts';
 import {
@@ -19,6 +20,8 @@ import {
 import { Key, KeyWithSecret, keyFilters } from '../keys/schema.ts';
 import { listRoute } from '../list-route.ts';
 import { PersonalKeyInput } from './schema.ts';
+
+const maxPersonalKeys = 20;
 
 const change = { access: 'person', requiresRecentSignIn: true } as const;
 
@@ -58,6 +61,10 @@ export function personalKeyRoutes(app: App): void {
         // The access may have ended since the request began; the key would work again if it were given again.
         if (!(await findPerson(withoutProjectScope(db), actor.user_id)))
           throw notFound('access of', actor.id);
+        if ((await countValidKeys(withoutProjectScope(db), actor.id, moment)) >= maxPersonalKeys) {
+          const detail = `You have ${maxPersonalKeys} personal keys, which is the maximum. Revoke one first.`;
+          throw invalidBody([fieldError('', 'maxItems', detail)]);
+        }
         const { scopes, project_ids } = actor;
         const own = { scopes, project_ids, expires_at: null, rate_limit: null };
         const input = await withProjectIds(db, { ...own, ...withStoredExpiry(body) });
@@ -83,7 +90,8 @@ export function personalKeyRoutes(app: App): void {
     },
     async (request, reply) => {
       const { params, actor } = request;
-      await app.database.write(async (db) => {
+      await request.database.write(async (scoped) => {
+        const db = withoutProjectScope(scoped);
         const key = await getKeyForChange(db, params.id);
         if (key.user_id !== actor.user_id) throw notFound('key', params.id);
         await revokeKey(db, params.id, request.change);

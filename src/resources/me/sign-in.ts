@@ -6,15 +6,15 @@ import type { App } from '../../http/fastify.ts';
 import { findAccess } from '../../store/access/access.ts';
 import type { Tables } from '../../store/tables.ts';
 import { lockTables } from '../../store/writes/locks.ts';
+import { withoutProjectScope } from '../../store/writes/tracker.ts';
 import type { Access } from '../access/schema.ts';
 import { listRoute } from '../list-route.ts';
 import { deletePasskey, passkeyList, preparePasskey, registrationOptions } from '../passkeys/queries.ts';
 import { Passkey, PasskeyOptions } from '../passkeys/schema.ts';
-import { preparePassword } from '../passwords/queries.ts';
+import { preparePassword, removePassword } from '../passwords/queries.ts';
 import { PasskeyInput, PasswordInput } from './schema.ts';
 
 const tags = ['sessions'];
-/** A project limit of the person does not apply to their own way to sign in, so these routes use the whole database. */
 const change = { access: 'person', requiresRecentSignIn: true } as const;
 
 export function passwordRoute(app: App): void {
@@ -34,8 +34,30 @@ export function passwordRoute(app: App): void {
     async (request, reply) => {
       const access = await ownAccess(app, request);
       const store = await preparePassword(request.body.password, access);
-      await app.database.write(async (db) =>
+      await writeUnlimited(request, async (db) =>
         store(db, await lockOwnAccess(db, request), request.change, request.actor.session?.id),
+      );
+      return reply.code(204).send();
+    },
+  );
+
+  app.delete(
+    '/v1/me/password',
+    {
+      config: { ...change, errors: ['in_use', 'storage_full'] },
+      schema: {
+        operationId: 'deleteMyPassword',
+        summary: 'Remove your password',
+        description:
+          'Your other sessions that began with it end. It must not be your only way to sign in. Needs a session that ' +
+          'began within the last 15 minutes.',
+        tags,
+        response: { 204: NoContent },
+      },
+    },
+    async (request, reply) => {
+      await writeUnlimited(request, async (db) =>
+        removePassword(db, await lockOwnAccess(db, request), request.change, request.actor.session?.id),
       );
       return reply.code(204).send();
     },
@@ -83,7 +105,7 @@ export function passkeyRoutes(app: App): void {
     async (request, reply) => {
       const access = await ownAccess(app, request);
       const store = await preparePasskey(request, access, request.body.passkey);
-      const passkey = await app.database.write(async (db) =>
+      const passkey = await writeUnlimited(request, async (db) =>
         store(db, await lockOwnAccess(db, request), request.change),
       );
       return reply.code(201).send(passkey);
@@ -103,8 +125,14 @@ export function passkeyRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      await app.database.write(async (db) =>
-        deletePasskey(db, await lockOwnAccess(db, request), request.params.id, request.change),
+      await writeUnlimited(request, async (db) =>
+        deletePasskey(
+          db,
+          await lockOwnAccess(db, request),
+          request.params.id,
+          request.change,
+          request.actor.session?.id,
+        ),
       );
       return reply.code(204).send();
     },
@@ -112,6 +140,10 @@ export function passkeyRoutes(app: App): void {
 }
 
 const ownAccess = (app: App, { actor }: FastifyRequest) => getAccess(app.database.db, actor.id);
+
+/** A project limit of the person does not apply to their own way to sign in, so these routes use the whole database. */
+const writeUnlimited = <T>({ database }: FastifyRequest, work: (db: Transaction<Tables>) => Promise<T>) =>
+  database.write((db) => work(withoutProjectScope(db)));
 
 /** Access may end between the start of a request and its write: nothing may be left that works if it is given again. */
 async function lockOwnAccess(db: Transaction<Tables>, { actor }: FastifyRequest): Promise<Access> {

@@ -1,14 +1,13 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { sql, type Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { fieldError, invalidBody, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
-import { clientOf } from '../../http/auth/sign-in.ts';
+import { clientOf, type FindActor } from '../../http/auth/sign-in.ts';
 import type { List } from '../../lists/list.ts';
-import { addAccessEvent } from '../../store/access/access.ts';
-import { type Actor, findPerson } from '../../store/access/actors.ts';
-import { assertOtherAdministrator, isAdministrator } from '../../store/access/administrators.ts';
+import { addAccessEvent, removeWayIn } from '../../store/access/access.ts';
+import { findPerson } from '../../store/access/actors.ts';
 import { createChallenge, takeChallenge } from '../../store/access/challenges.ts';
 import { recordFailure } from '../../store/access/sessions.ts';
 import type { Tables } from '../../store/tables.ts';
@@ -31,10 +30,11 @@ export function passkeyHost({ baseUrl }: Pick<FastifyInstance, 'baseUrl'>) {
 
 type Person = { user_id: string; name: string; email: string | null };
 
-/** The options with which the browser of a person creates a passkey. */
+/** The options with which the browser of a person creates a passkey. With a reset, it may take the place of one. */
 export async function registrationOptions(
   request: FastifyRequest,
   person: Person,
+  { isReset = false } = {},
 ): Promise<Record<string, unknown>> {
   const { rpID } = requireHost(request);
   const { database } = request.server;
@@ -56,7 +56,7 @@ export async function registrationOptions(
     userDisplayName: name,
     challenge: Buffer.from(challenge, 'base64url'),
     attestationType: 'none',
-    excludeCredentials: existing.map(({ credential_id, transports }) => ({
+    excludeCredentials: (isReset ? [] : existing).map(({ credential_id, transports }) => ({
       id: credential_id,
       transports: JSON.parse(transports),
     })),
@@ -119,7 +119,7 @@ export async function authenticationOptions(request: FastifyRequest): Promise<Re
 }
 
 /** Finds the person who signs in with a passkey, or throws. */
-export async function findByPasskey(request: FastifyRequest, response: PasskeyResponse): Promise<Actor> {
+export async function findByPasskey(request: FastifyRequest, response: PasskeyResponse): Promise<FindActor> {
   const { database } = request.server;
   const { now } = request.moment;
   const passkey = await database.db
@@ -138,7 +138,13 @@ export async function findByPasskey(request: FastifyRequest, response: PasskeyRe
       .where('id', '=', passkey.id)
       .execute();
   });
-  if (actor) return actor;
+  const isStored = (db: Kysely<Tables>) =>
+    db
+      .selectFrom('passkeys')
+      .select('id')
+      .where('id', '=', passkey?.id ?? '')
+      .executeTakeFirst();
+  if (actor) return async (db) => ((await isStored(db)) ? findPerson(db, actor.user_id) : undefined);
   throw request.server.failedAttempts(request, 'That passkey does not open an account here.');
 }
 
@@ -197,16 +203,15 @@ export async function deletePasskey(
   access: Access,
   id: string,
   change: Change,
+  exceptId?: string,
 ): Promise<void> {
-  const { user_id, name } = access;
-  const wasAdministrator = await isAdministrator(db, user_id, change);
-  const { numDeletedRows } = await db
-    .deleteFrom('passkeys')
-    .where('id', '=', id)
-    .where('user_id', '=', user_id)
-    .executeTakeFirstOrThrow();
-  if (numDeletedRows === 0n) throw notFound('passkey', id);
-  if (wasAdministrator && !(await isAdministrator(db, user_id, change)))
-    await assertOtherAdministrator(db, { user_id, name }, change);
-  addAccessEvent(db, access, 'access.passkey_removed', change);
+  const remove = async () => {
+    const { numDeletedRows } = await db
+      .deleteFrom('passkeys')
+      .where('id', '=', id)
+      .where('user_id', '=', access.user_id)
+      .executeTakeFirstOrThrow();
+    if (numDeletedRows === 0n) throw notFound('passkey', id);
+  };
+  await removeWayIn(db, access, 'passkey', remove, change, exceptId);
 }

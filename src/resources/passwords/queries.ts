@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Kysely, Transaction } from 'kysely';
-import { invalidBody, Problem } from '../../core/errors.ts';
+import { invalidBody, notFound, Problem } from '../../core/errors.ts';
 import { lowerAscii } from '../../core/text.ts';
-import { clientOf } from '../../http/auth/sign-in.ts';
-import { addAccessEvent } from '../../store/access/access.ts';
-import { type Actor, findPerson } from '../../store/access/actors.ts';
+import { clientOf, type FindActor } from '../../http/auth/sign-in.ts';
+import { addAccessEvent, removeWayIn } from '../../store/access/access.ts';
+import { findPerson } from '../../store/access/actors.ts';
 import { endSessions, recordFailure } from '../../store/access/sessions.ts';
 import type { Tables } from '../../store/tables.ts';
 import { bySystem, type Change } from '../../store/writes/change.ts';
@@ -30,7 +30,7 @@ export async function findByPassword(
   request: FastifyRequest,
   email: string,
   password: string,
-): Promise<Actor> {
+): Promise<FindActor> {
   const { database, config } = request.server;
   const account = hash('sha256', lowerAscii(email), 'hex');
   await database.write((db) => countAttempt(db, account, request.moment.now));
@@ -43,7 +43,10 @@ export async function findByPassword(
     if (isAllowed) await db.deleteFrom('sign_in_failures').where('account', '=', account).execute();
     else recordFailure(db, failed, bySystem(request.moment));
   });
-  if (isAllowed) return actor;
+  // The password may be changed before the session is stored, which would end all sessions but this one.
+  if (isAllowed)
+    return async (db) =>
+      (await findHash(db, email))?.hash === stored?.hash ? findPerson(db, actor.user_id) : undefined;
   throw request.server.failedAttempts(request, wrong);
 }
 
@@ -71,6 +74,21 @@ export async function preparePassword(
     await endSessions(db, { user_id }, 'replaced', change, { exceptId });
     addAccessEvent(db, access, 'access.password_set', change);
   };
+}
+
+/** Removes the password of a person who has another way in. */
+export async function removePassword(
+  db: Transaction<Tables>,
+  access: Access,
+  change: Change,
+  exceptId?: string,
+): Promise<void> {
+  const { user_id, ways } = access;
+  if (!ways.includes('password')) throw notFound('password of', user_id);
+  if (ways.length === 1)
+    throw new Problem('in_use', 'The password is your only way to sign in. Add a passkey first.');
+  const remove = () => db.deleteFrom('passwords').where('user_id', '=', user_id).execute();
+  await removeWayIn(db, access, 'password', remove, change, exceptId);
 }
 
 const findHash = (db: Kysely<Tables>, email: string) =>

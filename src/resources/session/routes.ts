@@ -3,10 +3,10 @@ import { fieldError, invalidBody } from '../../core/errors.ts';
 import { NoContent } from '../../core/schemas.ts';
 import { limitAttempts } from '../../http/auth/attempts.ts';
 import { assertSameOrigin } from '../../http/auth/auth.ts';
-import { changeBy, signIn } from '../../http/auth/sign-in.ts';
+import { changeBy, type FindActor, signIn } from '../../http/auth/sign-in.ts';
 import type { App } from '../../http/fastify.ts';
 import { sendWithContentEtag } from '../../http/response/resource.ts';
-import { type Actor, findActorBySession, findKey, findPerson } from '../../store/access/actors.ts';
+import { findActor, findActorBySession, findKey, findPerson } from '../../store/access/actors.ts';
 import { takeLink } from '../../store/access/links.ts';
 import { hashSecret, looksLikeSecret } from '../../store/access/secret.ts';
 import { endSessions } from '../../store/access/sessions.ts';
@@ -82,8 +82,8 @@ export function sessionRoutes(app: App): void {
     },
     async (request, reply) => {
       assertSameOrigin(request);
-      const { way, actor } = await identify(app, request, request.body);
-      const cookie = await app.database.write((db) => signIn(request, db, actor, { way }));
+      const { way, find } = await identify(app, request, request.body);
+      const cookie = await app.database.write((db) => signIn(request, db, find, { way }));
       return reply.code(204).headers({ 'set-cookie': cookie, 'cache-control': 'no-store' }).send();
     },
   );
@@ -130,7 +130,7 @@ async function identify(
   app: App,
   request: FastifyRequest,
   { key, email, password, passkey, link, ...rest }: SessionInput,
-): Promise<{ way: SignInWay; actor: Actor }> {
+): Promise<{ way: SignInWay; find: FindActor }> {
   const given = [key, password, passkey, link].filter((one) => one !== undefined).length;
   if (given !== 1 || (password === undefined) !== (email === undefined) || Object.keys(rest).length > 0) {
     const detail = 'Send exactly one of: `key`; `email` and `password`; `passkey`; `link`.';
@@ -139,20 +139,22 @@ async function identify(
   if (key !== undefined) {
     // A session token must not start another session.
     const secret = looksLikeSecret(key) ? key : '';
-    return { way: 'key', actor: await app.authenticate(request, secret) };
+    await app.authenticate(request, secret);
+    return { way: 'key', find: (db) => findActor(db, secret, request.moment.now) };
   }
-  if (passkey) return { way: 'passkey', actor: await findByPasskey(request, passkey) };
-  if (link !== undefined) return { way: 'link', actor: await useLink(app, request, link) };
-  return { way: 'password', actor: await findByPassword(request, email ?? '', password ?? '') };
+  if (passkey) return { way: 'passkey', find: await findByPasskey(request, passkey) };
+  if (link !== undefined) return { way: 'link', find: useLink(app, request, link) };
+  return { way: 'password', find: await findByPassword(request, email ?? '', password ?? '') };
 }
 
-async function useLink(app: App, request: FastifyRequest, token: string): Promise<Actor> {
-  const { db, write } = app.database;
-  const link = looksLikeSecret(token, 'link')
-    ? await write((db) => takeLink(db, 'sign_in', token, request.moment.now))
-    : undefined;
-  const actor =
-    link && (link.key_id === null ? await findPerson(db, link.user_id) : await findKey(db, link.key_id));
-  if (actor && actor.ended === null) return actor;
-  throw app.failedAttempts(request, 'That link has been used or has expired.');
-}
+const useLink =
+  (app: App, request: FastifyRequest, token: string): FindActor =>
+  async (db) => {
+    const link = looksLikeSecret(token, 'link')
+      ? await takeLink(db, 'sign_in', token, request.moment.now)
+      : undefined;
+    const actor =
+      link && (link.key_id === null ? await findPerson(db, link.user_id) : await findKey(db, link.key_id));
+    if (actor && actor.ended === null) return actor;
+    throw app.failedAttempts(request, 'That link has been used or has expired.');
+  };

@@ -73,7 +73,14 @@ export const InvitationToken = Type.String({
 });
 
 export const InvitationAcceptance = Strict(
-  { token: InvitationToken, ...optional({ password: Password, passkey: PasskeyResponse }) },
+  {
+    token: InvitationToken,
+    ...optional({
+      password: Password,
+      passkey: PasskeyResponse,
+      revoke_keys: Type.Boolean({ description: 'Whether to revoke the personal keys, too.', default: false }),
+    }),
+  },
   {
     $id: 'InvitationAcceptance',
     description: 'The token together with either `password` or `passkey`.',
@@ -86,6 +93,7 @@ export const InvitationPreview = Strict(
     name: Line({ description: 'The name of the invited person.' }),
     email: OrNull(Email()),
     expires_at: Type.String({ format: 'date-time' }),
+    personal_keys: Type.Integer({ minimum: 0, description: 'How many personal keys of the person work.' }),
   },
   { $id: 'InvitationPreview' },
 );

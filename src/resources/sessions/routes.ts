@@ -12,6 +12,7 @@ import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
 import type { Actor } from '../../store/access/actors.ts';
 import { endSessions } from '../../store/access/sessions.ts';
+import { withoutProjectScope } from '../../store/writes/tracker.ts';
 import { Session } from './schema.ts';
 
 export function sessionListRoutes(app: App): void {
@@ -78,7 +79,9 @@ export function sessionListRoutes(app: App): void {
       else if (!managesSessions(actor) && !isOwn) throw notFound('session', params.id);
       else assertManagesSessions(actor);
       if (!session) throw notFound('session', params.id);
-      await app.database.write((db) => endSessions(db, { id: params.id }, 'revoked', change));
+      await request.database.write((db) =>
+        endSessions(withoutProjectScope(db), { id: params.id }, 'revoked', change),
+      );
       return reply.code(204).send();
     },
   );
@@ -86,8 +89,9 @@ export function sessionListRoutes(app: App): void {
 
 type Owner = { user_id?: string | null; key_id?: string | null };
 
+/** A browser that signed in with a key, also with a personal one, has only the sessions of the key. */
 const isOf = ({ user_id, key_id }: Owner, actor: Actor) =>
-  actor.user_id === null ? key_id === actor.key_id : user_id === actor.user_id;
+  actor.key_id === null ? user_id === actor.user_id : key_id === actor.key_id;
 
 const managesSessions = ({ scopes, project_ids }: Actor) =>
   grants(scopes, 'keys.manage') && project_ids === null;

@@ -4,6 +4,7 @@ import { jsonArrayOf } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson, storedChanges } from '../../database/sql/rows.ts';
 import { Access, accessResource } from '../../resources/access/schema.ts';
 import type { EventType } from '../../resources/events/schema.ts';
+import type { EndReason } from '../../resources/sessions/schema.ts';
 import type { Tables } from '../tables.ts';
 import type { Change } from '../writes/change.ts';
 import { addEvent, subjectOf } from '../writes/events.ts';
@@ -105,13 +106,45 @@ export async function endAccess(
   if (!access) return;
   if (await isAdministrator(db, user_id, change))
     await assertOtherAdministrator(db, { user_id, name }, change);
-  await endSessions(db, { user_id }, 'access_ended', change);
+  await endWaysIn(db, user_id, 'access_ended', change, { keepsAccount });
   await revokeKeysOf(db, user_id, change);
-  for (const table of ['links', 'passwords', 'passkeys'] as const)
-    await db.deleteFrom(table).where('user_id', '=', user_id).execute();
-  if (!keepsAccount) await db.deleteFrom('identities').where('user_id', '=', user_id).execute();
   await db.deleteFrom('access').where('id', '=', access.id).execute();
   await recordDeleted(db, accessSubject, access.id, access, change);
+}
+
+/** Ends the sessions of a person, and removes every way in: links, the password, the passkeys and the account at the provider. */
+export async function endWaysIn(
+  db: Transaction<Tables>,
+  user_id: string,
+  reason: EndReason,
+  change: Change,
+  { keepsAccount = false } = {},
+): Promise<void> {
+  await endSessions(db, { user_id }, reason, change);
+  for (const table of ['links', 'passwords', 'passkeys', 'identities'] as const)
+    if (!keepsAccount || table !== 'identities')
+      await db.deleteFrom(table).where('user_id', '=', user_id).execute();
+}
+
+/**
+ * Removes one way in with `remove`. The sessions that began with it end, except the
+ * one in use. Somebody must be able to manage keys. Lock the table `access` before.
+ */
+export async function removeWayIn(
+  db: Transaction<Tables>,
+  access: Access,
+  way: 'password' | 'passkey',
+  remove: () => Promise<unknown>,
+  change: Change,
+  exceptId?: string,
+): Promise<void> {
+  const { user_id, name } = access;
+  const wasAdministrator = await isAdministrator(db, user_id, change);
+  await remove();
+  if (wasAdministrator && !(await isAdministrator(db, user_id, change)))
+    await assertOtherAdministrator(db, { user_id, name }, change);
+  await endSessions(db, { user_id, way }, 'replaced', change, { exceptId });
+  addAccessEvent(db, access, `access.${way}_removed`, change);
 }
 
 /** Writes an event about the access of a person that changes none of its fields, such as `access.invited`. */

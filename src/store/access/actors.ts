@@ -2,6 +2,7 @@ import type { Kysely, Selectable } from 'kysely';
 import { type AccessLimits, commonAccess } from '../../core/scopes.ts';
 import { Key } from '../../resources/keys/schema.ts';
 import type { Tables } from '../tables.ts';
+import { hashSecret, looksLikeSecret } from './secret.ts';
 
 /** Who makes a request: a person who has signed in, or a key. */
 export type Actor = AccessLimits & {
@@ -17,6 +18,8 @@ export type Actor = AccessLimits & {
   rate_limit: number | null;
   /** When the key expires. */
   expires_at: string | null;
+  /** When the secret in use stops working, because the key got a new one. */
+  secret_until: string | null;
   /** When the key was last used, as far as it is stored. */
   last_used_at: string | null;
   /** The last day of the person. */
@@ -36,14 +39,19 @@ type ActorSession = Pick<
   'id' | 'way' | 'created_at' | 'last_seen_at' | 'expires_at'
 >;
 
-/** Finds the actor of a key by the hash of its secret. */
-export async function findActorByKey(db: Kysely<Tables>, hash: string): Promise<Actor | undefined> {
+/** Finds who has a session, or a key: its secret or, while the overlap after a rotation lasts, the previous one. */
+export async function findActor(db: Kysely<Tables>, secret: string, now: string): Promise<Actor | undefined> {
+  const hash = hashSecret(secret);
+  if (looksLikeSecret(secret, 'session')) return findActorBySession(db, hash);
+  return (await findActorByKey(db, hash)) ?? findActorByPreviousKey(db, hash, now);
+}
+
+async function findActorByKey(db: Kysely<Tables>, hash: string): Promise<Actor | undefined> {
   const row = await selectKeys(db).where('keys.hash', '=', hash).executeTakeFirst();
   return row && actorOfKey(row);
 }
 
-/** Finds the actor of a key by the hash of its previous secret, while the overlap after a rotation lasts. */
-export async function findActorByPreviousKey(
+async function findActorByPreviousKey(
   db: Kysely<Tables>,
   hash: string,
   now: string,
@@ -51,8 +59,9 @@ export async function findActorByPreviousKey(
   const row = await selectKeys(db)
     .where('keys.previous_hash', '=', hash)
     .where('keys.previous_until', '>', now)
+    .select('keys.previous_until')
     .executeTakeFirst();
-  return row && actorOfKey(row);
+  return row && { ...actorOfKey(row), secret_until: row.previous_until };
 }
 
 /** Finds the actor of a session by the hash of its token. */
@@ -85,6 +94,7 @@ export async function findPerson(db: Kysely<Tables>, user_id: string | null): Pr
     name: row.holder_name,
     rate_limit: null,
     expires_at: null,
+    secret_until: null,
     last_used_at: null,
     end_on: row.holder_end_on,
     source: row.access_source,
@@ -155,6 +165,7 @@ function actorOfKey(row: Pick<Selectable<Tables['keys']>, keyof Key> & Holder): 
     name,
     rate_limit,
     expires_at,
+    secret_until: null,
     last_used_at,
     end_on: row.holder_end_on,
     source: row.access_source,

@@ -1,4 +1,5 @@
-import type { Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
+import type { Moment } from '../../core/clock.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
 import { Key, keyResource } from '../../resources/keys/schema.ts';
 import type { Tables } from '../tables.ts';
@@ -36,6 +37,18 @@ export async function revoke(db: Transaction<Tables>, key: Key, change: Change):
   const event = { type: 'key.revoked', differences } as const;
   await changeKey(db, key, { revoked_at: change.now }, { revoked }, change, event);
   await endSessions(db, { key_id: key.id }, 'revoked', change);
+}
+
+/** Counts the personal keys of a person that work. */
+export async function countValidKeys(db: Kysely<Tables>, user_id: string, { now }: Moment): Promise<number> {
+  const { count } = await db
+    .selectFrom('keys')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('user_id', '=', user_id)
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .executeTakeFirstOrThrow();
+  return count;
 }
 
 /** Revokes the personal keys of a person who loses access. */

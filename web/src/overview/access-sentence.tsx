@@ -51,6 +51,7 @@ export function AccessSentence({ event: { type, actor, data, previous } }: Props
 
 const ownChanges: Readonly<Record<string, string>> = {
   'access.password_set': 'chose a password',
+  'access.password_removed': 'removed the password',
   'access.passkey_added': 'added a passkey',
   'access.passkey_removed': 'removed a passkey',
 };

@@ -149,7 +149,7 @@ export function oidcRoutes(app: App): void {
           const { user_id, access } = await findByClaims(db, settings, claims, request);
           const actor = access && (await findPerson(db, user_id));
           if (!actor) return { user_id };
-          const cookie = await signIn(request, db, actor, {
+          const cookie = await signIn(request, db, async () => actor, {
             way: 'oidc',
             previous: attempt.previous,
             provider_session: typeof claims.sid === 'string' ? claims.sid : null,
