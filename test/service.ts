@@ -15,6 +15,7 @@ import { startSession } from '../src/store/access/sessions.ts';
 import { openDatabase } from '../src/store/open.ts';
 import { bySystem } from '../src/store/writes/change.ts';
 import { type Engine, hasTransaction, migratedDatabase, type TestDatabase } from './databases.ts';
+import { failingDatabase } from './failing-database.ts';
 
 export { type Engine, freshDatabase } from './databases.ts';
 
@@ -138,10 +139,13 @@ export async function startTestService(
   });
   if (runningServices === 0) await assertNoHandles();
   runningServices += 1;
-  const database = openDatabase(url, undefined, {
-    prepare: config.database_prepare,
-    maxConnections: config.database_pool,
-  });
+  const faults = failingDatabase(
+    openDatabase(url, undefined, {
+      prepare: config.database_prepare,
+      maxConnections: config.database_pool,
+    }),
+  );
+  const { database } = faults;
   if (config.time_zone) await storeConfiguredTimeZone(database, config.time_zone, clock());
   const readiness = { state: 'ready' as const };
   const app = await createApp({ config, database, clock, readiness, webhooks });
@@ -200,6 +204,8 @@ export async function startTestService(
   return {
     app,
     database,
+    /** Makes transactions fail. */
+    faults,
     origin,
     url,
     call,

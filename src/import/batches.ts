@@ -1,7 +1,7 @@
 import { fold } from '../core/text.ts';
 import { createPacer } from '../formats/pace.ts';
 import type { Row } from '../formats/rows.ts';
-import type { Importable } from './importable.ts';
+import type { Importable, SkippedNumbers } from './importable.ts';
 import { keyValue, type ParsedRow, uniqueKeysOf } from './parse-rows.ts';
 
 /** Rows to write together, and whether a row among them may still wait for another row of the file. */
@@ -87,6 +87,10 @@ export function createWaitingRows(
   let firstReady = 0;
   let cycleRounds = 0;
   let undo: (() => void)[] = [];
+
+  function rollback(length = 0): void {
+    for (const action of undo.splice(length).reverse()) action();
+  }
 
   /** Sets or, if the value is undefined, deletes an entry. */
   function set<K, V>(map: Map<K, V>, key: K, value: V | undefined): void {
@@ -222,10 +226,37 @@ export function createWaitingRows(
       firstReady = 0;
     },
 
-    rollback(): void {
-      for (const action of undo.reverse()) action();
-      undo = [];
+    rollback,
+    /** Returns a function that undoes every change since. */
+    mark: () => rollback.bind(undefined, undo.length),
+  };
+}
+
+/** `waiting` undoes what a transaction that is retried has added. */
+export function createSkippedNumbers({
+  mark,
+  onRollback,
+}: Pick<ReturnType<typeof createWaitingRows>, 'mark' | 'onRollback'>): SkippedNumbers {
+  const ranges = new Map<string, { from: number; upTo: number }[]>();
+  const given = new Set<string>();
+  return {
+    has: (prefix, number) =>
+      !given.has(`${prefix}${number}`) &&
+      (ranges.get(prefix) ?? []).some(({ from, upTo }) => number > from && number <= upTo),
+    add(prefix, from, upTo, keys) {
+      const list = listIn(ranges, prefix);
+      // Without other writers, all numbers are one range.
+      const previous = list.at(-1)?.upTo === from ? list.pop() : undefined;
+      list.push({ from: previous?.from ?? from, upTo });
+      const added = [...keys].filter((key) => !given.has(key));
+      for (const key of added) given.add(key);
+      onRollback(() => {
+        list.pop();
+        if (previous) list.push(previous);
+        for (const key of added) given.delete(key);
+      });
     },
+    mark,
   };
 }
 

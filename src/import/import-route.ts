@@ -139,16 +139,19 @@ async function importFile(
     bulkBatchMs: request.server.database.bulkBatchMs,
     explain: request.server.database.explain,
   };
-  if (sync) return runSync(store, job, sync);
-  if (dry_run || request.headers['idempotency-key'] === undefined) return runImport(store, job);
-
-  if (!atomic) {
+  const isIdempotent = !dry_run && request.headers['idempotency-key'] !== undefined;
+  if (isIdempotent && !atomic) {
     throw new Problem(
       'malformed_request',
       'An `Idempotency-Key` requires `atomic=true`, because other imports write several transactions. ' +
-        'Add `atomic=true`, or use `mode=upsert`, which is safe to send again.',
+        (sync
+          ? 'Remove the header: a sync is safe to send again.'
+          : 'Add `atomic=true`, or use `mode=upsert`, which is safe to send again.'),
     );
   }
+  if (sync) return runSync(store, job, sync);
+  if (!isIdempotent) return runImport(store, job);
+
   const writeIdempotent: Store['write'] = async (work) => {
     const content = hash('sha256', file, 'hex');
     const { result, isReplay, startedAt } = await runIdempotent(request, content, work, 'long');

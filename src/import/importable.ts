@@ -84,8 +84,16 @@ export type Importable<
 /** The keys that new items have in the file. */
 export type WantedKeys = {
   keys: readonly (string | undefined)[];
-  /** The last number of each project when the import began: a higher one was never given before. */
-  lastNumbers: Map<string, number>;
+  skipped: SkippedNumbers;
+};
+
+/** The numbers that an import has skipped. It gives them to later rows of its file, because nobody ever had them. */
+export type SkippedNumbers = {
+  has(prefix: string, number: number): boolean;
+  /** Records the numbers after `from`, up to `upTo`, and which of them are given. */
+  add(prefix: string, from: number, upTo: number, given: Iterable<string>): void;
+  /** Returns a function that drops what was added since, when a part of the transaction is rolled back. */
+  mark(): () => void;
 };
 
 /** Somebody or something that a sync has brought, with the keys by which a row of a file is about it. */

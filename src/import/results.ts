@@ -63,6 +63,9 @@ type PeopleFound = {
   nobody: Record<string, string[]>;
 };
 
+/** The keys of those whom some rows have brought, and those among them who are back. */
+export type Recorded = { keys: string[]; returned: NonNullable<ImportSummary['returned']> };
+
 const maxPeople = 1000;
 const maxNobody = 50;
 
@@ -74,6 +77,8 @@ export class Results {
   readonly counts: Record<Status, number> = { created: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0 };
   // Without a prototype, because a file can also contain the text `__proto__`.
   readonly people: PeopleFound = { unknown: Object.create(null), nobody: Object.create(null) };
+  /** In a sync. */
+  readonly recorded: Recorded[] = [];
   readonly #rows: number;
   readonly #open = new Map<number, { texts: string[]; left: number }>();
   readonly #packed: Buffer[] = [];

@@ -5,7 +5,13 @@ import { limits } from '../core/schemas.ts';
 import { createPacer } from '../formats/pace.ts';
 import type { Tables } from '../store/tables.ts';
 import type { Change } from '../store/writes/change.ts';
-import { AdaptiveBatchSize, type Batch, createWaitingRows, readBatches } from './batches.ts';
+import {
+  AdaptiveBatchSize,
+  type Batch,
+  createSkippedNumbers,
+  createWaitingRows,
+  readBatches,
+} from './batches.ts';
 import type { Importable, SyncTarget } from './importable.ts';
 import { createRowParser, type ParsedRow } from './parse-rows.ts';
 import {
@@ -25,7 +31,7 @@ import {
   placeholderOf,
 } from './references/people.ts';
 import { type PeopleLookup, resolveReferences } from './references/resolve.ts';
-import { dataOf, Results, resultOf, type Written } from './results.ts';
+import { dataOf, type Recorded, Results, resultOf, type Written } from './results.ts';
 import { type FileScan, type Source, scanFile } from './scan.ts';
 import type { ImportQuery, ImportSummary } from './schema.ts';
 import { type WrittenRow, writeRows } from './write.ts';
@@ -42,8 +48,8 @@ export type ImportJob = {
   recognition: Recognition;
   /** Required for `mode=sync`, if the resource has it. */
   syncTarget?: SyncTarget | undefined;
-  /** Called for each row after its transaction. */
-  onWritten?(row: WrittenRow): void;
+  /** Called with the written rows in their transaction, which can be retried. */
+  record?(db: Transaction<Tables>, rows: readonly WrittenRow[]): Promise<Recorded>;
   /** Whether the results contain the cells of their rows. */
   include?: ImportQuery['include'] | undefined;
   /** Whether people may be found by fields that require the scope `personnel.read`. */
@@ -53,6 +59,8 @@ export type ImportJob = {
   onProgress?(done: number, rows: number): void;
   started_at: string;
 };
+
+type WrittenBatch = { rows: WrittenRow[]; recorded: Recorded | undefined };
 
 /** Runs a transaction. `hasWaiters` is passed by a database with a single writer. */
 type Write = <T>(work: (db: Transaction<Tables>, hasWaiters?: () => boolean) => Promise<T>) => Promise<T>;
@@ -84,7 +92,8 @@ export async function runImport(store: Store, job: ImportJob): Promise<{ scan: F
   if (!atomic) {
     const results = new Results(scan.rows);
     await importRows(store, job, scan, results).catch((error) => {
-      throw results.done === 0 ? error : interrupted(job, scan, results, store.explain(error) ?? error);
+      const cause = store.explain(error) ?? error;
+      throw results.done === 0 && !maybeSaved(cause) ? error : interrupted(job, scan, results, cause);
     });
     return { scan, results };
   }
@@ -100,6 +109,9 @@ export async function runImport(store: Store, job: ImportJob): Promise<{ scan: F
     });
   return { scan, results: Results.from(results) };
 }
+
+/** Whether the connection was lost during a commit, so that nobody knows whether its rows were saved. */
+const maybeSaved = (cause: unknown) => cause instanceof Problem && cause.extra.may_be_saved === true;
 
 /** The error that ended an import after some rows were saved, with these rows and how to continue. */
 function interrupted(
@@ -124,12 +136,17 @@ function interrupted(
   const advice =
     options.mode === 'upsert' || hasKey
       ? 'send the file again with `mode=upsert`. Rows that are already imported stay as they are.'
-      : `remove the imported lines (${importedLines}) from the file and send the rest.`;
-  const maybeSaved = cause instanceof Problem && cause.extra.may_be_saved === true;
+      : `remove the imported lines${importedLines && ` (${importedLines})`} from the file and send the rest.`;
+  const isUnknown = maybeSaved(cause);
+  const saved = results.done === 0 ? '' : 'Imported rows were saved. ';
+  const unknown =
+    results.done === 0
+      ? 'The first rows may have been saved'
+      : 'Some rows after them may have been saved as well';
   return new Problem(
     code,
-    `The import stopped after ${results.done} of ${rows} rows. ${reason} Imported rows were saved. ` +
-      (maybeSaved ? 'Some rows after them may have been saved as well: check those first. ' : '') +
+    `The import stopped after ${results.done} of ${rows} rows. ${reason} ${saved}` +
+      (isUnknown ? `${unknown}: check those first. ` : '') +
       `${isFull ? 'Free up disk space, then' : 'To continue,'} ${advice}`,
     {
       cause,
@@ -140,7 +157,7 @@ function interrupted(
         unchanged,
         failed,
         imported_lines: importedLines,
-        ...(maybeSaved && { may_be_saved: true }),
+        ...(isUnknown && { may_be_saved: true }),
       },
       ...(code === 'unavailable' && { headers: { 'retry-after': '5' } }),
     },
@@ -186,16 +203,16 @@ async function importRows(
   const policyFor = createPeoplePolicy(job);
   const waiting = createWaitingRows(importable, scan.rowsByKey);
   const newIds = new Map<string, string>();
-  const lastNumbers = new Map<string, number>();
+  const skipped = createSkippedNumbers(waiting);
   const placeholders = new Set<string>();
   const size = new AdaptiveBatchSize(store.bulkBatchMs);
 
-  /** Writes batches until the transaction takes too long or another writer waits. */
-  async function writeBatches(nextBatch: (position: number) => Batch | undefined): Promise<void> {
+  /** Writes batches until the transaction takes too long or another writer waits. Returns their number. */
+  async function writeBatches(nextBatch: (position: number) => Batch | undefined): Promise<number> {
     const batches = await store.write(async (db, hasWaiters) => {
       // The database may retry a transaction.
       waiting.rollback();
-      const batches: WrittenRow[][] = [];
+      const batches: WrittenBatch[] = [];
       const end = performance.now() + maxTransactionMs;
       // A further batch may need the locks of further projects, which must all be taken at the start.
       const isWithoutFurtherLocks =
@@ -205,13 +222,15 @@ async function importRows(
         if (!batch) break;
         if (!isLocked && batches.length === 0) await lockForRows(db, job, batch.rows);
         const start = performance.now();
-        batches.push(await writeBatch(db, batch));
+        const rows = await writeBatch(db, batch);
+        batches.push({ rows, recorded: await job.record?.(db, rows) });
         size.adapt(batch.rows.length, performance.now() - start);
       }
       return batches;
     });
     waiting.commit();
     for (const batch of batches) await recordResults(batch);
+    return batches.length;
   }
 
   /** Returns the rows that were written, without those that wait for other rows. */
@@ -241,7 +260,7 @@ async function importRows(
       if (waitsFor) waiting.wait(row, waitsFor);
       return !waitsFor;
     });
-    const written = await writeRows(db, group.importable, options.mode, rows, change(), lastNumbers);
+    const written = await writeRows(db, group.importable, options.mode, rows, change(), skipped);
     for (const one of written) {
       recordNewId(one);
       waiting.done(one.row);
@@ -296,12 +315,12 @@ async function importRows(
   }
 
   const pause = createPacer();
-  async function recordResults(batch: WrittenRow[]): Promise<void> {
-    for (const one of batch) {
+  async function recordResults({ rows, recorded }: WrittenBatch): Promise<void> {
+    if (recorded) results.recorded.push(recorded);
+    for (const one of rows) {
       const result = resultOf(one.row, one.written, scan.columns, options.dry_run);
       results.set(one.row.index, { ...result, ...includedData(one) });
       results.addPeople(one.row, policyFor, scan.columns);
-      job.onWritten?.(one);
       await pause();
     }
     onProgress?.(results.done, scan.rows);
@@ -312,22 +331,27 @@ async function importRows(
   const stream = Readable.from(readBatches(source.rows(), parse, size), { highWaterMark: batchesReadAhead });
   try {
     const file: AsyncIterator<Batch> = stream[Symbol.asyncIterator]();
+    // A retried transaction gets the same batches again, and what it does not write is left for the next one.
+    const read: Batch[] = [];
     for (;;) {
-      // Waits for the file before the transaction, which keeps other writers waiting.
-      const { value: first }: IteratorResult<Batch, undefined> = await file.next();
-      if (!first) break;
-      const read = [first];
-      // A retried transaction gets the same batches again.
-      await writeBatches((position) => {
+      if (read.length === 0) {
+        // Waits for the file before the transaction, which keeps other writers waiting.
+        const { value: first }: IteratorResult<Batch, undefined> = await file.next();
+        if (!first) break;
+        read.push(first);
+      }
+      const count = await writeBatches((position) => {
         const batch: Batch | undefined = read[position] ?? stream.read() ?? undefined;
         if (batch) read[position] = batch;
         return batch;
       });
+      read.splice(0, count);
     }
   } finally {
     stream.destroy();
   }
   while (waiting.hasNext()) await writeBatches(() => waiting.next(size.rows));
+  if (results.done !== scan.rows) throw new Error(`${results.done} of ${scan.rows} rows have a result.`);
 }
 
 export function summaryOf(

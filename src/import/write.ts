@@ -8,7 +8,7 @@ import { jsonRows } from '../lists/list.ts';
 import type { Tables } from '../store/tables.ts';
 import type { Change } from '../store/writes/change.ts';
 import { type Created, unwrapSingle } from '../store/writes/create-many.ts';
-import type { Importable, ImportKey, Resource, WantedKeys } from './importable.ts';
+import type { Importable, ImportKey, Resource, SkippedNumbers } from './importable.ts';
 import { comparedBy, keyValue, type ParsedRow, uniqueKeysOf } from './parse-rows.ts';
 import { findMoved } from './references/moved.ts';
 import { assumed, completed, failed, failedFor, unusedReason, type Written } from './results.ts';
@@ -20,7 +20,7 @@ export async function writeRows(
   mode: 'create' | 'upsert',
   rows: readonly ParsedRow[],
   change: Change,
-  lastNumbers: WantedKeys['lastNumbers'],
+  skipped: SkippedNumbers,
 ): Promise<WrittenRow[]> {
   const written = new Map<ParsedRow, Written>();
   for (const run of mode === 'upsert' ? splitAtRepeatedKeys(importable, rows) : [rows]) {
@@ -38,7 +38,7 @@ export async function writeRows(
         updated.add(idOf(current));
       } else newRows.push(row);
     }
-    await createRows(db, importable, newRows, change, lastNumbers, written);
+    await createRows(db, importable, newRows, change, skipped, written);
   }
   return rows.map((row) => ({ row, written: written.get(row) ?? failed([]) }));
 }
@@ -243,11 +243,11 @@ async function createRows(
   importable: Importable,
   rows: readonly ParsedRow[],
   change: Change,
-  lastNumbers: WantedKeys['lastNumbers'],
+  skipped: SkippedNumbers,
   written: Map<ParsedRow, Written>,
 ): Promise<void> {
   const create = (rows: readonly ParsedRow[], inputs: readonly Resource[]) =>
-    importable.create(db, inputs, change, { keys: rows.map(({ identity }) => identity.key), lastNumbers });
+    importable.create(db, inputs, change, { keys: rows.map(({ identity }) => identity.key), skipped });
   const odd = await importable.warnings?.(
     db,
     rows.map(({ values }) => values),
@@ -272,7 +272,9 @@ async function createRows(
     Object.assign(input, importable.defaults?.(input));
     if (patch) {
       await flush();
+      const undo = skipped.mark();
       const created = await createAndPatch(db, importable, row, () => create([row], [input]), patch, change);
+      if (created.status === 'failed') undo();
       written.set(row, withWarnings(row, input, oddRows.get(row), created));
     } else queued.set(row, input);
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,6 +47,29 @@ onBothEngines('a slow reader of a whole list', (start) => {
       const { bytes } = await readAll(openRequest(service, '/v1/personnel', key));
       assert.ok(bytes.equals(fast.bytes), `${maxSnapshotMs} ms`);
     }
+  });
+
+  test('gets the whole list if the file returns less than was asked for', async (t) => {
+    const { service, key } = await filled(t, start);
+    service.app.listSpool.maxSnapshotMs = 100;
+    const fast = await readAll(openRequest(service, '/v1/personnel', key));
+    const path = join(tmpdir(), crypto.randomUUID());
+    const file = await open(path, 'wx+');
+    const prototype = Object.getPrototypeOf(file);
+    await file.close();
+    await unlink(path);
+    const { read } = prototype;
+    t.mock.method(
+      prototype,
+      'read',
+      function (this: FileHandle, bytes: Buffer, start: number, length: number, at: number) {
+        return read.call(this, bytes, start, Math.min(length, 1000), at);
+      },
+    );
+    const slow = await openRequest(service, '/v1/personnel', key);
+    await untilSnapshotsEnd(service);
+    const { bytes } = await readAll(slow);
+    assert.ok(bytes.equals(fast.bytes));
   });
 
   test('is dropped if the files of slow readers exceed their limit, and sees that the list is incomplete', async (t) => {

@@ -108,9 +108,10 @@ class Reader {
       while (i === this.#lengths.length && !this.#isDrained && !this.#isClosed) await this.#more.promise;
       const length = this.#lengths[i];
       if (length === undefined || !this.#file) return;
-      const { buffer } = await this.#file.read(Buffer.allocUnsafe(length), 0, length, position);
+      const bytes = Buffer.allocUnsafe(length);
+      await readAll(this.#file, bytes, position);
       position += length;
-      yield buffer.toString();
+      yield bytes.toString();
     }
   }
 
@@ -210,5 +211,15 @@ async function writeAll(file: FileHandle, bytes: Buffer, position: number): Prom
   for (let written = 0; written < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, written, bytes.length - written, position + written);
     written += bytesWritten;
+  }
+}
+
+/** A read can return less than the file has. */
+async function readAll(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let read = 0; read < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, read, bytes.length - read, position + read);
+    if (bytesRead === 0)
+      throw new Error('The temporary file of a list is shorter than what was written to it.');
+    read += bytesRead;
   }
 }

@@ -3,8 +3,10 @@ import { invalidParameter, Problem } from '../../core/errors.ts';
 import { joinWords } from '../../core/text.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
+import { chunk } from '../../store/writes/rows.ts';
 import type { Synced, SyncTarget } from '../importable.ts';
 import { createRowParser, uniqueKeysOf } from '../parse-rows.ts';
+import type { Recorded } from '../results.ts';
 import { type ImportJob, runImport, type Store } from '../run.ts';
 import { scanFile } from '../scan.ts';
 import type { ImportSummary } from '../schema.ts';
@@ -20,7 +22,6 @@ export type SyncOptions = {
 };
 
 type Leavers = NonNullable<ImportSummary['leavers']>;
-type Returned = NonNullable<ImportSummary['returned']>;
 
 const maxListed = 1000;
 const recordedAtOnce = 1000;
@@ -43,43 +44,27 @@ export async function runSync(store: Store, job: ImportJob, options: SyncOptions
     missing = brought.filter(({ keys }) => keys.every((key) => !present.has(key)));
     rejectTooMany(missing, brought.length, options, target, 'Nothing was changed.');
   }
-  const seen = new Set<string>();
-  const onWritten = ({ row, written: { id, status } }: WrittenRow) => {
-    // A dry run rolls back what it creates. Somebody whom the file calls inactive has not come back.
-    if (!id || (dry_run && status === 'created') || row.values.status === 'inactive') return;
-    if (!target.keysOfWritten) seen.add(id);
-    else for (const key of target.keysOfWritten(row.values, id)) seen.add(key);
+  /** In the transaction of the rows, so that a sync that is killed forgets nobody whom it has brought. */
+  const record = async (db: Transaction<Tables>, rows: readonly WrittenRow[]) => {
+    // Somebody whom the file calls inactive has not come back.
+    const keys = rows.flatMap(({ row: { values }, written: { id } }) =>
+      !id || values.status === 'inactive' ? [] : (target.keysOfWritten?.(values, id) ?? [id]),
+    );
+    const returned: Recorded['returned'] = [];
+    for (const part of chunk([...new Set(keys)], recordedAtOnce))
+      returned.push(...(await target.record(db, options.source, part, change())));
+    return { keys, returned };
   };
-  const outcome = await runImport(store, { ...job, onWritten });
+  const outcome = await runImport(store, { ...job, record });
+  const { recorded } = outcome.results;
+  const seen = new Set(recorded.flatMap(({ keys }) => keys));
+  const returned = recorded.flatMap(({ returned }) => returned);
   missing ??= brought.filter(({ id }) => !seen.has(id));
   // Who is in a row that failed is not known.
   if (target.keysOfWritten && outcome.results.counts.failed > 0) missing = [];
   rejectTooMany(missing, brought.length, options, target, 'The rows of the file were imported.');
-  const returned = await recordSeen(store, job, target, options.source, [...seen]);
   const leavers = await removeLeavers(store, target, missing, options, change, dry_run);
   return { ...outcome, leavers, returned };
-}
-
-/** Remembers whom the source brought, and returns those who are back. A dry run reads them from one copy of the database. */
-async function recordSeen(
-  { dryRun, write }: Store,
-  { options, change }: ImportJob,
-  target: SyncTarget,
-  source: string,
-  ids: readonly string[],
-): Promise<Returned> {
-  const parts = Array.from({ length: Math.ceil(ids.length / recordedAtOnce) }, (_, i) =>
-    ids.slice(i * recordedAtOnce, (i + 1) * recordedAtOnce),
-  );
-  const record = (db: Transaction<Tables>, part: readonly string[]) =>
-    target.record(db, source, part, change());
-  const returned: Returned = [];
-  if (!options.dry_run) for (const part of parts) returned.push(...(await write((db) => record(db, part))));
-  else if (!target.keysOfWritten)
-    await dryRun(async (db) => {
-      for (const part of parts) returned.push(...(await record(db, part)));
-    });
-  return returned;
 }
 
 /** Reads the keys of all rows, also of those that will fail: a person with an invalid phone number has not left. */

@@ -68,6 +68,6 @@ export async function createItems<I extends Item, Input extends object, Patch>(
     },
   };
   const created = await createMany(db, inputs, options, change);
-  await updateCounts(db, project_id, deltas, { [counter]: keys.last() - last });
+  await updateCounts(db, project_id, deltas, { [counter]: keys.end() - last });
   return created;
 }

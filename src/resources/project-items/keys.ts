@@ -12,29 +12,37 @@ type Numbered = {
   last: number;
 };
 
-/** Gives keys to new items of a project: the one that they have in a file, if no item has or had it, otherwise the next. */
+/**
+ * Gives keys to new items of a project: the one that they have in a file, if no item has or had it, otherwise the next. Other
+ * writers may have given and deleted any number up to the last, except those that the import itself has skipped.
+ */
 export async function createKeys(db: Transaction<Tables>, items: Numbered, wanted?: WantedKeys) {
   const { table, project_id, prefix } = items;
-  const lastBefore = wanted?.lastNumbers.get(prefix) ?? items.last;
-  wanted?.lastNumbers.set(prefix, lastBefore);
   const wantedNumbers = (wanted?.keys ?? []).map((key) => {
     const number = numberIn(key, prefix);
-    return number > lastBefore ? number : undefined;
+    return number > items.last || wanted?.skipped.has(prefix, number) ? number : undefined;
   });
   // An item without a key in the file must not take the one of a later row.
   let last = Math.max(items.last, ...wantedNumbers.map((number = 0) => number));
   const wantedKeys = wantedNumbers.flatMap((number) => (number === undefined ? [] : `${prefix}${number}`));
-  const given = await findKeys(db, table, project_id, wantedKeys);
+  const taken = await findKeys(db, table, project_id, wantedKeys);
+  const given = new Set<string>();
   return {
     /** The key of the item at this position. */
     next(position: number): string {
       const number = wantedNumbers[position];
-      const kept = number === undefined || given.has(`${prefix}${number}`) ? last + 1 : number;
+      const isFree = number !== undefined && !taken.has(`${prefix}${number}`);
+      const kept = isFree ? number : last + 1;
       last = Math.max(last, kept);
+      taken.add(`${prefix}${kept}`);
       given.add(`${prefix}${kept}`);
       return `${prefix}${kept}`;
     },
-    last: () => last,
+    /** The last number, when all items have their keys. */
+    end(): number {
+      wanted?.skipped.add(prefix, items.last, last, given);
+      return last;
+    },
   };
 }
 
