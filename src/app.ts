@@ -248,8 +248,9 @@ function removeBasePath({ base_url }: Config) {
   const basePath = base_url ? new URL(base_url).pathname.replace(/\/$/, '') : '';
   return ({ url = '/' }: IncomingMessage) => {
     const path = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*\/?/i, '/');
-    return basePath !== '' && (path === basePath || path.startsWith(`${basePath}/`))
-      ? path.slice(basePath.length) || '/'
+    const rest = path.slice(basePath.length);
+    return basePath !== '' && path.startsWith(basePath) && /^([/?]|$)/.test(rest)
+      ? rest.replace(/^(?!\/)/, '/')
       : path;
   };
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { fillPeople } from '../../test/people.ts';
 import { startTestService, withKey } from '../../test/service.ts';
 import { streamLimits } from '../database/postgres/engine.ts';
 import { createServer } from './server.ts';
@@ -40,4 +41,27 @@ test('a stop waits for a request in flight, however long it takes', async (t) =>
   socket.write(body);
   assert.equal(await closed, 'closed');
   assert.match(received, /^HTTP\/1.1 201 /);
+});
+
+test('a list in HTTP/1.0 that breaks off ends with a reset, because its end would look like that of a whole one', async (t) => {
+  const { service, key } = await withKey(startTestService(t, 'sqlite'));
+  await fillPeople(service.database, 20_000);
+  const request = `GET /v1/personnel HTTP/1.0\r\nauthorization: Bearer ${key}\r\n\r\n`;
+  const read = (onStart: (socket: Socket) => void) =>
+    new Promise<string>((resolve) => {
+      let received = '';
+      const socket = connect(Number(new URL(service.origin).port), '127.0.0.1', () => socket.write(request));
+      socket.once('data', () => onStart(socket));
+      socket.on('data', (chunk) => {
+        received += chunk;
+      });
+      socket.on('error', (error) => resolve(String(error)));
+      socket.on('end', () => resolve(received));
+    });
+  assert.match((await read(() => {})).slice(-300), /"total":20000/);
+  const breakAll = () => {
+    for (const reader of service.app.listSpool.readers) reader.fail(new Error('It breaks off.'));
+  };
+  assert.match((await read(breakAll)).slice(-300), /ECONNRESET/);
+  assert.match((await read((socket) => socket.end())).slice(-300), /ECONNRESET|"total":20000/);
 });

@@ -1,5 +1,6 @@
 import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { closeAfterDraining } from './request/drain.ts';
 
 /** Creates the HTTP server. `installFastPath` adds the listener that handles requests. */
 export function createServer(): Server {
@@ -32,8 +33,23 @@ export function createServer(): Server {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   // Reading the address stores it, so that a log line still has it when the connection is closed.
   server.on('connection', (socket) => void socket.remoteAddress);
-  server.on('request', (request, response) => latestResponses.set(request.socket, response));
+  server.on('request', (request, response) => {
+    latestResponses.set(request.socket, response);
+    if (request.httpVersion === '1.0') resetIncompleteResponses(request.socket);
+  });
   return server;
+}
+
+/** In HTTP/1.0 a response can end with its connection, so a response that breaks off must not end like a complete one. */
+function resetIncompleteResponses(socket: Socket): void {
+  if (Object.hasOwn(socket, 'destroy')) return;
+  socket.destroy = (error) => {
+    Reflect.deleteProperty(socket, 'destroy');
+    const isWhole = latestResponses.get(socket)?.writableFinished || !socket.writable;
+    return isWhole ? socket.destroy(error) : socket.resetAndDestroy();
+  };
+  // Before Node ends the connection, because the client has ended its side.
+  socket.prependOnceListener('end', () => socket.destroy());
 }
 
 /** How many requests may wait on a connection for the response to an earlier one. */
@@ -54,18 +70,27 @@ export function inTurn(handle: RequestListener): RequestListener {
     waiting.set(socket, count);
     response.once('socket', () => {
       waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
-      setImmediate(() => response.closed || handle(request, response));
+      const isCutOff = () => !request.complete && !socket.writable;
+      setImmediate(() => response.closed || isCutOff() || handle(request, response));
     });
   };
 }
 
 const latestResponses = new WeakMap<Socket, ServerResponse>();
 
-/** Whether a complete request on this connection has not been responded to in full. */
-export function isResponding(socket: Socket): boolean {
+/**
+ * Closes a connection with broken bytes when the complete requests before them have been responded to. False if there are
+ * none left, so that the response to the broken bytes can be sent.
+ */
+export function closeAfterResponses(socket: Socket): boolean {
   const latest = latestResponses.get(socket);
-  if (!latest) return false;
   // Only the response whose turn it is has the socket: other responses are finished, or wait for an earlier one.
-  if (!latest.socket) return !latest.writableFinished;
-  return latest.headersSent || latest.req.complete;
+  if (!latest || (latest.socket ? !latest.headersSent && !latest.req.complete : latest.writableFinished))
+    return false;
+  // The parser would report each further piece.
+  socket.removeAllListeners('data').on('data', () => {});
+  socket.destroySoon = () => closeAfterDraining(socket);
+  if (!latest.headersSent) latest.setHeader('connection', 'close');
+  latest.once(latest.socket || latest.req.complete ? 'finish' : 'socket', () => socket.destroySoon());
+  return true;
 }

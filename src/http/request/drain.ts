@@ -20,7 +20,7 @@ export function drainRejectedRequests(app: FastifyInstance): void {
       if (request.complete) return;
       const { socket } = request;
       // Node calls this if the response is the last one on the connection.
-      socket.destroySoon = () => closeAfterDraining(socket, maxDrain);
+      socket.destroySoon = () => closeAfterDraining(socket);
     });
   });
   app.addHook('onSend', ({ raw }, reply, payload, done) => {
@@ -42,7 +42,7 @@ const hasBody = ({ headers }: IncomingMessage) =>
  * Ends the sending side, and closes the connection when the client does, or at a limit. The bytes bypass the HTTP
  * parser: after a malformed request they could be mistaken for the next one.
  */
-export function closeAfterDraining(socket: Socket, { bytes, ms }: typeof maxDrain): void {
+export function closeAfterDraining(socket: Socket, { bytes, ms } = maxDrain): void {
   socket.end();
   let drained = 0;
   const timer = setTimeout(() => socket.destroy(), ms);

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { fillPeople } from '../../../test/people.ts';
 import { sendRaw } from '../../../test/raw-http.ts';
-import { onSqlite, withKey } from '../../../test/service.ts';
+import { onSqlite, pluck, withKey } from '../../../test/service.ts';
 
 const smuggled = 'GET /v1/smuggled HTTP/1.1\r\nhost: x\r\n\r\n';
 
@@ -136,10 +136,23 @@ onSqlite('request sanity', (start) => {
     assert.equal(await send('CONNECT', 'example.com:443'), '');
   });
 
-  test('broken bytes after a request never produce a response that belongs to another request', async (t) => {
+  test('complete requests before broken bytes get their responses, and the connection is closed', async (t) => {
     const { service, key } = await withKey(start(t));
-    const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`;
-    assert.equal(await sendRaw(service.origin, `${get('/v1/personnel')}NONSENSE\r\n\r\n`), '');
+    const authorized = `host: x\r\nauthorization: Bearer ${key}\r\n`;
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\n${authorized}\r\n`;
+    const post = (name: string, rest = '') =>
+      `POST /v1/groups HTTP/1.1\r\n${authorized}content-type: application/json\r\ncontent-length: ${name.length + 11}` +
+      `\r\n\r\n{"name":"${name}"}${rest}`;
+    const statuses = async (...parts: string[]) =>
+      (await sendRaw(service.origin, ...parts)).match(/HTTP\/1\.1 \d+/g)?.map((line) => line.slice(9));
+    assert.deepEqual(await statuses(`${get('/v1/personnel')}NONSENSE\r\n\r\n`), ['200']);
+    assert.deepEqual(await statuses(post('After', '}\r\n')), ['201']);
+    assert.deepEqual(await statuses(post('First') + post('Second', '}}')), ['201', '201']);
+    assert.deepEqual(await statuses(post('Large'), 'x'.repeat(2_000_000)), ['201']);
+    const broken = post('Never').replace(/content-length: \d+/, 'transfer-encoding: chunked');
+    assert.deepEqual(await statuses(post('Before') + broken), ['201']);
+    const groups = await service.list('/v1/groups', key);
+    assert.deepEqual(pluck(groups, 'name').sort(), ['After', 'Before', 'First', 'Large', 'Second']);
 
     // In the middle of a long response.
     await fillPeople(service.database, 20_000);
@@ -155,7 +168,7 @@ onSqlite('request sanity', (start) => {
       socket.on('close', () => resolve(received));
       socket.on('error', reject);
     });
-    assert.match(response, /^HTTP\/1\.1 200 /);
+    assert.match(response, /^HTTP\/1\.1 200 .*"total":20000.*\r\n0\r\n\r\n$/s);
     assert.doesNotMatch(response, /HTTP\/1\.1 400|malformed_request/);
   });
 });

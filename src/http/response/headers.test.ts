@@ -53,6 +53,22 @@ onSqlite('headers', (start) => {
     const page = await service.get('/api/v1/groups?limit=1', key);
     assert.ok(page.headers.get('link')?.startsWith(`<${base}/v1/groups?limit=1&cursor=`), page.text);
     assert.equal((await service.get('/apiv1/groups', key)).status, 404);
+    for (const path of ['/api', '/api/', '/api?x=1', '/api/?x=1'])
+      assert.equal((await service.get(path)).status, 200, path);
+    assert.equal((await service.get('/apix?x=1')).status, 404);
+  });
+
+  test('a response that depends on the accepted formats says so', async (t) => {
+    const { service, key } = await withKey(start(t));
+    for (const [path, accept, type] of [
+      ['/nothing', 'text/html', /text\/html|problem/],
+      ['/nothing', '*/*', /problem\+json/],
+      ['/v1/groups', 'text/csv', /text\/csv/],
+    ] as const) {
+      const { headers } = await service.get(path, key, { accept });
+      assert.match(headers.get('content-type') ?? '', type, path);
+      assert.match(headers.get('vary') ?? '', /\baccept(,|$)/, path);
+    }
   });
 
   test('HSTS is sent only if the base URL is HTTPS', async (t) => {

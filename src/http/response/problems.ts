@@ -17,8 +17,8 @@ import { recordReply } from '../ops/logging.ts';
 import { allowedMethods, writablePath } from '../request/allowed-methods.ts';
 import { hasLargeRest } from '../request/drain.ts';
 import { requestIdOf } from '../request/request-ids.ts';
-import { isResponding } from '../server.ts';
-import { preflightHeaders } from './headers.ts';
+import { closeAfterResponses } from '../server.ts';
+import { preflightHeaders, varyOn } from './headers.ts';
 
 /** Sends every error as a problem document (RFC 9457), including errors of Fastify and the database. */
 export function installErrorHandlers(app: FastifyInstance): void {
@@ -28,8 +28,11 @@ export function installErrorHandlers(app: FastifyInstance): void {
     return isAbandoned ? reply.hijack() : sendProblem(request, reply, problemOf(request, error));
   });
   app.setNotFoundHandler((request, reply) => {
-    const page = isPageView(request) && app.sendNotFoundPage(request, reply);
-    if (page) return page;
+    if (isOutsideApi(request)) {
+      reply.header('vary', varyOn(app.config, 'accept'));
+      const page = prefersPage(request) && app.sendNotFoundPage(request, reply);
+      if (page) return page;
+    }
     if (request.method !== 'OPTIONS') throw notRouted(request);
     const methods = methodsAt(request);
     if (methods.length === 0) throw notRouted(request);
@@ -41,12 +44,14 @@ export function installErrorHandlers(app: FastifyInstance): void {
   });
 }
 
-/** Whether a browser opens a path outside the API that does not exist. */
-const isPageView = (request: FastifyRequest) =>
+/** Whether a browser may have opened a path that does not exist. */
+const isOutsideApi = (request: FastifyRequest) =>
   ['GET', 'HEAD'].includes(request.method) &&
   !/^\/v1(\/|$)/.test(pathOf(request.url)) &&
-  methodsAt(request).length === 0 &&
-  preferredType(request.headers.accept, ['application/problem+json', 'text/html']) === 'text/html';
+  methodsAt(request).length === 0;
+
+const prefersPage = ({ headers }: FastifyRequest) =>
+  preferredType(headers.accept, ['application/problem+json', 'text/html']) === 'text/html';
 
 const methodsAt = ({ server, url }: FastifyRequest) => allowedMethods(server, pathOf(url));
 
@@ -117,8 +122,9 @@ export function writeProblem(
 
 /** Handles bytes that are not an HTTP request: there is no reply object, so it writes to the socket. */
 export function sendBrokenRequestError(this: FastifyInstance, error: ConnectionError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   // During a response the client would mistake the error for a part of it.
-  if (error.code === 'ECONNRESET' || !socket.writable || isResponding(socket)) return void socket.destroy();
+  if (closeAfterResponses(socket)) return;
   const problem = isTargetTooLong(error)
     ? new Problem('uri_too_long', 'The URL is longer than 16 KiB. Use fewer or shorter parameters.')
     : (brokenRequests[error.code] ?? new Problem('malformed_request', 'This is not a valid HTTP request.'));
