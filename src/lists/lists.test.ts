@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { CompiledQuery, sql } from 'kysely';
 import { fillDataset } from '../../bench/dataset.ts';
 import { fillPeople } from '../../test/people.ts';
-import { onBothEngines, type TestService, withKey } from '../../test/service.ts';
+import { onBothEngines, pluck, type TestService, withKey } from '../../test/service.ts';
 import { systemClock } from '../core/clock.ts';
 import { readXlsx } from '../formats/xlsx.ts';
 import { xlsxType } from '../formats/xlsx-write.ts';
@@ -116,12 +116,24 @@ onBothEngines('lists', (start, engine) => {
 
   test('a cursor works with the filters in any order, and with names of any length', async (t) => {
     const { service, key } = await withKey(start(t), 'personnel.manage');
-    for (const end of ['a', 'b', 'c'])
-      await service.make('/v1/personnel', key, { name: '한'.repeat(199) + end });
+    // ﷺ folds to 18 characters.
+    for (const end of ['한a', '한b', '﷽', '\ufdfa'])
+      await service.make('/v1/personnel', key, { name: end[0]?.repeat(199) + end.slice(-1) });
     const { body } = await service.get('/v1/personnel?limit=1&status=active&kind=human', key);
     const cursor = body.page.next_cursor;
     const next = await service.get(`/v1/personnel?kind=human&cursor=${cursor}&status=active&limit=1`, key);
     assert.deepEqual([next.status, next.body.data.length], [200, 1]);
+    for (const sort of ['name', '-name']) {
+      const names: string[] = [];
+      let path = `/v1/personnel?limit=1&sort=${sort}`;
+      for (; path; ) {
+        const page = await service.get(path, key);
+        assert.equal(page.status, 200, page.text);
+        names.push(page.body.data[0].name);
+        path = page.headers.get('link')?.match(/<https?:\/\/[^/]*([^>]*)/)?.[1] ?? '';
+      }
+      assert.deepEqual(names, pluck(await service.list(`/v1/personnel?sort=${sort}`, key), 'name'));
+    }
     const linked = await service.get('/v1/personnel?limit=1&q=한?', key);
     assert.equal(linked.status, 200);
   });

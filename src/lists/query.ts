@@ -10,7 +10,8 @@ const paging = {
   }),
   cursor: Type.String({
     minLength: 1,
-    maxLength: 8000,
+    // A name of 200 characters can be 6,600 bytes long when it is folded.
+    maxLength: 12_000,
     description: '`page.next_cursor` of the previous page. Valid only with the same filters and sort.',
   }),
   count: Type.Boolean({

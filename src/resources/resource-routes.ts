@@ -170,13 +170,16 @@ export function resourceRoutes<
       },
     },
     async (request, reply) => {
-      const prepared = await kind.prepare?.(request);
+      // An error is thrown in the transaction, because a repeated request gets its stored response whatever has changed.
+      const [prepared] = await Promise.allSettled([kind.prepare?.(request)]);
       return sendIdempotent(
         request,
         reply,
         async (db) => {
+          if (prepared.status === 'rejected') throw prepared.reason;
+          const { value } = prepared;
           const input = request.body as Static<Input>;
-          const resource = await kind.create(db, paramsOf(request), input, request.change, request, prepared);
+          const resource = await kind.create(db, paramsOf(request), input, request.change, request, value);
           const path = kind.pathOf?.(resource) ?? `${collection}/${idOf(kind, resource)}`;
           return created(path, withSecret ? withoutSecret(resource as never) : resource);
         },

@@ -79,9 +79,13 @@ export function dropContentLengthOn304(app: FastifyInstance): void {
  * Rejects a change if `If-Match` names another version. Only the version part of the ETag is compared, so a weak ETag is
  * accepted too: a proxy that compresses a response weakens its ETag.
  */
-export function assertIfMatch({ headers }: FastifyRequest, { version }: { version: number }): void {
+export function assertIfMatch({ headers }: FastifyRequest, current: { version: number } | undefined): void {
   const header = headers['if-match'];
-  if (header === undefined || header.trim() === '*') return;
+  if (header === undefined) return;
+  if (!current)
+    throw new Problem('stale', 'There is nothing to match yet. Send the request without `If-Match`.');
+  const { version } = current;
+  if (header.trim() === '*') return;
   if (parseEntityTags(header).some((tag) => Number(/^(\d+)(-|$)/.exec(tag)?.[1]) === version)) return;
   throw new Problem(
     'stale',

@@ -105,7 +105,7 @@ export function accessRoutes(app: App): void {
         await lockTables(db, 'access');
         const person = await getPerson(db, params.user_id, change);
         const current = await findAccess(db, params.user_id);
-        if (current) assertIfMatch(request, current);
+        assertIfMatch(request, current);
         assertEligible(person);
         const { scopes, project_ids = null } = await withProjectIds(db, body);
         assertHoldsAtLeast(actor, { scopes: [...scopes, ...(current?.scopes ?? [])], project_ids });

@@ -178,7 +178,7 @@ export function handoverRoutes(app: App): void {
           'Gives back, in one transaction, what has not changed since the hand-over, and activates the person if the ' +
           'hand-over deactivated them. What has changed stays with the successors and is reported. A risk, issue, task or ' +
           'project has changed if it has another version. A hand-over is undone once: another request changes nothing and ' +
-          'returns the same report. Needs `projects.manage` too.',
+          'returns the same report. `If-Match` names the version of the person. Needs `projects.manage` too.',
         tags: ['personnel'],
         params: handoverParams,
         body: UndoHandoverInput,
@@ -189,7 +189,8 @@ export function handoverRoutes(app: App): void {
       sendIdempotent(request, reply, async (db) => {
         const { user_id, handover_id } = request.params;
         const change = { ...request.change, ...(request.body?.reason && { reason: request.body.reason }) };
-        return done(await undoHandover(db, user_id, handover_id, change));
+        const assertCurrent = (person: Person) => assertIfMatch(request, person);
+        return done(await undoHandover(db, user_id, handover_id, change, assertCurrent));
       }),
   );
 }

@@ -23,6 +23,7 @@ export async function undoHandover(
   user_id: string,
   handover_id: string,
   requested: Change,
+  assertCurrent: (person: Person) => void,
 ): Promise<HandoverUndo> {
   assertMayHandOver(requested, 'Use a key that has both.');
   await lockTables(db, 'access', 'memberships', 'people');
@@ -38,7 +39,9 @@ export async function undoHandover(
     ...new Set(items.map(({ project_id }) => project_id).filter((id) => id !== null)),
   ]);
   await lockPerson(db, user_id);
-  const { name, kind } = await getPerson(db, user_id, requested);
+  const person = await getPerson(db, user_id, requested);
+  assertCurrent(person);
+  const { name, kind } = person;
   const change: Change = { ...requested, reason: requested.reason ?? `Undid the hand-over of ${name}.` };
 
   const left = new Map<LeftReason, string[]>();

@@ -158,12 +158,21 @@ onBothEngines('reports', (start) => {
       await post({ project: [other.id], risk_commentary: [{ risk_id: risk.id, text: 'x' }] }),
       [422, '#/risk_commentary/0'],
     );
-    const stored = await service.make('/v1/reports', key, body);
+    const repeatable = () => service.post('/v1/reports', key, body, { 'idempotency-key': '1' });
+    const stored = (await repeatable()).body;
     await service.database.write(async (db) => {
       const row = await db.selectFrom('reports').selectAll().executeTakeFirstOrThrow();
       const rows = Array.from({ length: maxReports - 1 }, (_, i) => ({ ...row, id: `${stored.id}${i}` }));
       await db.insertInto('reports').values(rows).execute();
     });
     assert.deepEqual(await post({}), [422, '#/project']);
+
+    // The stored response is sent again, although nothing can be reported on any more.
+    for (const project of ['APOLLO', 'GEMINI'])
+      await service.post(`/v1/projects/${project}/archive`, key, undefined);
+    assert.deepEqual(await post({}), [422, '#/project']);
+    const repeated = await repeatable();
+    assert.deepEqual([repeated.status, repeated.headers.get('idempotent-replayed')], [201, 'true']);
+    assert.deepEqual(repeated.body, stored);
   });
 });

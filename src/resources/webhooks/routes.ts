@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import { fieldError, invalidBody } from '../../core/errors.ts';
 import { Id, Strict } from '../../core/schemas.ts';
@@ -107,9 +108,7 @@ export function webhookRoutes(app: App): void {
     },
     async (request, reply) =>
       sendIdempotent(request, reply, async (db) => {
-        const current = await getWebhook(db, request.params.id);
-        assertIfMatch(request, current);
-        assertReadsNoMore(current, request.actor);
+        const current = await getCurrent(db, request);
         return done(withoutSecret(await rotateWebhook(db, current, request.change)));
       }),
   );
@@ -138,7 +137,7 @@ export function webhookRoutes(app: App): void {
       const freePlace = app.webhooks.takePlace();
       try {
         const { result: claim, isReplay } = await runIdempotent(request, null, async (db) => {
-          const webhook = await getManaged(db, request);
+          const webhook = await getCurrent(db, request);
           return createTest(db, webhook, request.change, app.baseUrl);
         });
         if (isReplay) reply.header('idempotent-replayed', 'true');
@@ -190,7 +189,7 @@ export function webhookRoutes(app: App): void {
     async (request, reply) => {
       const { id, delivery_id } = request.params;
       await sendIdempotent(request, reply, async (db) => {
-        await getManaged(db, request);
+        await getCurrent(db, request);
         return created(
           `/v1/webhooks/${id}/deliveries`,
           await redeliver(db, id, delivery_id, request.change.now),
@@ -219,7 +218,7 @@ export function webhookRoutes(app: App): void {
     },
     async (request, reply) => {
       await sendIdempotent(request, reply, async (db) => {
-        const current = await getManaged(db, request);
+        const current = await getCurrent(db, request);
         return done(await replayWebhook(db, current, request.body.after, request.change));
       });
       app.webhooks.wake();
@@ -235,5 +234,15 @@ async function getManaged(
 ): Promise<Webhook> {
   const webhook = await getWebhook(db, params.id);
   assertReadsNoMore(webhook, actor);
+  return webhook;
+}
+
+/** The same for an action, if the webhook has the version that the request names. */
+async function getCurrent(
+  db: Kysely<Tables>,
+  request: FastifyRequest & { params: { id: string } },
+): Promise<Webhook> {
+  const webhook = await getManaged(db, request);
+  assertIfMatch(request, webhook);
   return webhook;
 }
