@@ -5,7 +5,7 @@ export const problems = {
   malformed_request: {
     status: 400,
     title: 'Malformed request',
-    help: 'The request is not valid HTTP or JSON: broken JSON, text that is not UTF-8, nesting deeper than 20 levels, a URL with broken percent-encoding, or a malformed `If-Match`. Fix the request before you send it again; retrying it unchanged fails again.',
+    help: 'The request is not valid HTTP or JSON: broken JSON, an object with a member twice, text that is not UTF-8, nesting deeper than 20 levels, a URL with broken percent-encoding, or a malformed `If-Match`. Fix the request before you send it again; retrying it unchanged fails again.',
   },
   unknown_parameter: {
     status: 400,

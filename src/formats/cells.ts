@@ -105,13 +105,21 @@ function readChoice(choices: readonly unknown[]) {
 
 /**
  * Prefixes a quote to text that a spreadsheet would run as a formula. Some spreadsheets also run formulas that start with
- * the full-width forms of `=`, `+`, `-` and `@`.
+ * the full-width forms of `=`, `+`, `-` and `@`. Where lists are separated by semicolons, Excel starts a cell after each
+ * of them, and a row after a line break, even between quotes. The items of a Markdown list are no formulas.
  */
-export const escapeFormula = (text: string) => (/^'*[=+\-@\t\r＝＋－＠]/.test(text) ? `'${text}` : text);
+export const escapeFormula = (text: string) =>
+  (/^'*[=+\-@\t\r＝＋－＠]/.test(text) ? `'${text}` : text).replace(
+    /(?!\n[-+] )[;\t\n](?='*[=+\-@＝＋－＠])/g,
+    "$&'",
+  );
 
-/** Removes the quote again, also from a workbook that was made from CSV. */
+/** Removes the quotes again, also from a workbook that was made from CSV. */
 export const unescapeFormula = (text: string) =>
-  text[0] === "'" && /^'+[=+\-@\t\r＝＋－＠]/.test(text) ? text.slice(1) : text;
+  (text[0] === "'" && /^'+[=+\-@\t\r＝＋－＠]/.test(text) ? text.slice(1) : text).replace(
+    /([;\t\n])'(?='*[=+\-@＝＋－＠])/g,
+    '$1',
+  );
 
 type Valued = { enum?: readonly unknown[]; items?: { enum?: readonly unknown[] } };
 

@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import readExcelFile from 'read-excel-file/node';
 import writeExcelFile from 'write-excel-file/node';
 import { sheetRows, workbook, workbookOf } from '../../test/workbook.ts';
-import { cellReader, writeCell } from './cells.ts';
+import { cellReader, escapeFormula, unescapeFormula, writeCell } from './cells.ts';
 import { csvLine, readCsv } from './csv.ts';
+import { repeatedMember } from './json.ts';
 import { readNdjson } from './ndjson.ts';
 import type { Row } from './rows.ts';
 import { readXlsx } from './xlsx.ts';
@@ -473,6 +474,59 @@ test('rejects JSON with too many values before parsing it', () => {
   ].flat();
   assert.match(nested?.error ?? '', /it has more than 10000 values/);
   assert.equal(text?.error, undefined);
+});
+
+test('finds a member that an object has twice, and only that', () => {
+  const unlikely = fc.constantFrom('a', '"', '\\', ':', '{', '": "', '\\":', ' ', 'b');
+  const name = fc.array(unlikely, { maxLength: 3 }).map((parts) => parts.join(''));
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      name,
+      fc.integer(),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.array(fc.tuple(name, tie('value')), { maxLength: 3 }).map((members) => ({ members })),
+    ),
+  }));
+  type Node = { members: [string, Node][] } | Node[] | string | number;
+  const write = (node: Node): string =>
+    typeof node !== 'object'
+      ? JSON.stringify(node)
+      : Array.isArray(node)
+        ? `[${node.map(write)}]`
+        : `{${node.members.map(([key, item]) => `${JSON.stringify(key)} :${write(item)}`)}}`;
+  const isRepeated = (node: Node): boolean =>
+    typeof node !== 'object'
+      ? false
+      : Array.isArray(node)
+        ? node.some(isRepeated)
+        : new Set(node.members.map(([key]) => key)).size < node.members.length ||
+          node.members.some(([, item]) => isRepeated(item));
+  fc.assert(
+    fc.property(value, (node) => {
+      const text = write(node as Node);
+      assert.equal(repeatedMember(text, JSON.parse(text)) !== undefined, isRepeated(node as Node), text);
+    }),
+    { numRuns: 2000 },
+  );
+  const [row] = [...readNdjson(Buffer.from('{"name":"x","attributes":{"a":1,"a":2}}'))].flat();
+  assert.match(row?.error ?? '', /the member “a” twice/);
+  assert.equal(readers.map('{"a":"1","a":"2"}'), '{"a":"1","a":"2"}', 'it is no map');
+});
+
+test('no cell begins with a formula where semicolons, tabs or line breaks separate cells', () => {
+  const part = fc.constantFrom('=', '+', '-', '@', '＝', "'", ';', '\t', '\n', '\r', ' ', 'a', '- ', '"');
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
+      const text = parts.join('');
+      const escaped = escapeFormula(text);
+      assert.doesNotMatch(escaped, /(^|[;\t])[=+\-@＝]|\n([=@＝]|[+-](?! ))/);
+      assert.equal(unescapeFormula(escaped), text);
+    }),
+    { numRuns: 5000 },
+  );
+  assert.equal(csvLine(['a;=1']), "a;'=1\r\n");
+  assert.equal(csvLine(['Steps:\n- one; two\n- three']), '"Steps:\n- one; two\n- three"\r\n');
 });
 
 test('reads one JSON object per line; any other line is a row with an error', () => {

@@ -1,6 +1,6 @@
 import { Problem } from '../core/errors.ts';
 import { decoded } from './decoding.ts';
-import { hasRepeatedMember, readJson } from './json.ts';
+import { readJson } from './json.ts';
 import { countBlankRows, maxColumns, maxRowLength, type Row } from './rows.ts';
 
 /** Reads a file with one JSON object per line. Any other line becomes a row with an error. */
@@ -32,7 +32,6 @@ function objectIn(content: string): Omit<Row, 'line'> {
       const names = Object.keys(object);
       if (names.length > maxColumns)
         return { names: [], cells: [], error: `This object has more than ${maxColumns} members.` };
-      if (hasRepeatedMember(content, object)) return { names: [], cells: [], error: repeatedMember };
       return { names, cells: Object.values(object) };
     }
     return invalidLine('it is not an object, such as {"name": "Ada"}');
@@ -40,8 +39,6 @@ function objectIn(content: string): Omit<Row, 'line'> {
     return invalidLine(error instanceof Error ? error.message : '');
   }
 }
-
-const repeatedMember = 'This object has a member twice. Remove one of them.';
 
 const invalidLine = (why: string) => ({
   names: [],

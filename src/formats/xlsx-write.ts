@@ -1,4 +1,4 @@
-import { escapeFormula } from './cells.ts';
+import { escapeFormula, unescapeFormula } from './cells.ts';
 import { columnName } from './rows.ts';
 import { escapeXml } from './xml.ts';
 import { zipped } from './zip.ts';
@@ -90,7 +90,7 @@ function cellXml(at: string, value: unknown, kind: SheetColumn['kind']): string 
 
 /** A text in a workbook is no formula. One that has a quote gets another one, because the reader removes one. */
 const textCell = (at: string, text: string, styleIndex?: number) =>
-  `<c r="${at}"${styleIndex ? ` s="${styleIndex}"` : ''} t="inlineStr"><is><t xml:space="preserve">${escaped(text[0] === "'" ? escapeFormula(text) : text)}</t></is></c>`;
+  `<c r="${at}"${styleIndex ? ` s="${styleIndex}"` : ''} t="inlineStr"><is><t xml:space="preserve">${escaped(unescapeFormula(text) === text ? text : escapeFormula(text))}</t></is></c>`;
 
 /** Spreadsheets count days from the end of 1899, but count a 29 February 1900 that did not exist. */
 function serialOf(time: string): number | undefined {

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { type FieldError, notAnObject, Problem } from '../../core/errors.ts';
 import { limits } from '../../core/schemas.ts';
 import { checkedText, shortened } from '../../core/text.ts';
+import { repeatedMember } from '../../formats/json.ts';
 import { pointerSegment } from './validation.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -42,6 +43,8 @@ export function installBodyParsers(app: FastifyInstance): void {
       next(() => {
         try {
           const normalized = normalizeBody(value);
+          const repeated = repeatedMember(text, value);
+          if (repeated !== undefined) throw memberTwice(repeated);
           next(() => done(null, normalized));
         } catch (problem) {
           done(problem as Problem);
@@ -71,6 +74,12 @@ export function isUtf8(charset: string): boolean {
 
 const yieldAboveBytes = 64 * 1024;
 const callNow = (step: () => void) => step();
+
+const memberTwice = (name: string) =>
+  new Problem(
+    'malformed_request',
+    `An object in the body has the member “${name}” twice. Remove one of them.`,
+  );
 
 /** The parser rejects invalid JSON, and member names that could pollute prototypes. */
 function parseError(text: string): Problem {

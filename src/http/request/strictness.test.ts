@@ -117,6 +117,25 @@ onSqlite('strictness', (start) => {
     assert.match(await detail('{"name":"x","constructor":{"prototype":{}}}'), named);
   });
 
+  test('rejects an object with a member twice, wherever it is', async (t) => {
+    const { service, key } = await withKey(start(t));
+    for (const [body, name] of [
+      ['{"name":"x","name":"y"}', 'name'],
+      ['{"name":"x","n\\u0061me" : "y"}', 'name'],
+      ['{"name":"x","attributes":{"a":"1","b":"{\\"c\\":","a":"2"}}', 'a'],
+      [`{"name":"x","skills":["${'\\\\'.repeat(40)}"],"skills":[]}`, 'skills'],
+      [`{"description":"${'"name":'.replaceAll('"', '\\"').repeat(20_000)}","name":"x","name":"x"}`, 'name'],
+    ] as const) {
+      const response = await service.post('/v1/personnel', key, body);
+      assert.deepEqual([response.status, response.body.code], [400, 'malformed_request'], body.slice(0, 99));
+      assert.ok(response.body.detail.includes(`the member “${name}” twice`), response.body.detail);
+    }
+    assert.equal((await service.get('/v1/personnel', key)).body.page.total, 0);
+    const attributes = { 'a:': '"a":"b","a":', 'b\\': '\\":\\', '"': ':', c: '\\' };
+    const made = await service.make('/v1/personnel', key, { name: 'Ada', skills: ['":', ':'], attributes });
+    assert.deepEqual([made.attributes, made.skills], [attributes, ['":', ':']]);
+  });
+
   test('reports all errors of a body at once, each with a pointer and what to do', async (t) => {
     const service = await start(t);
     const response = await service.post('/v1/personnel', await service.key('personnel.manage'), {
