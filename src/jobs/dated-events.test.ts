@@ -91,4 +91,64 @@ onBothEngines('events that a date causes', (start) => {
     clock.set('2026-03-06T08:00:00Z');
     assert.deepEqual(pluck(await newEvents(), 'type'), ['issue.updated', 'issue.overdue']);
   });
+
+  test('are written again after a clock that was wrong, and each once', async (t) => {
+    const clock = settableClock('2026-03-01T12:00:00Z');
+    const service = await start(t, { clock });
+    const { make } = service;
+    const key = await service.key();
+    await make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' });
+    const add = (title: string, due_on: string) =>
+      make('/v1/projects/APOLLO/issues', key, { title, due_on, raised_on: '2026-01-01' });
+    for (const day of ['2026-02-20', '2026-03-01', '2026-03-04']) await add(day, day);
+    const overdue = async () => {
+      const rows = await service.database.db
+        .selectFrom('events')
+        .select('data')
+        .where('type', '=', 'issue.overdue')
+        .orderBy('sequence')
+        .execute();
+      return pluck(
+        rows.map(({ data }) => JSON.parse(data)),
+        'title',
+      );
+    };
+    /** One instance after the other, each with a clock. A restart forgets what the instance knows. */
+    const known = [new Map<string, string>(), new Map<string, string>()];
+    const run = async (...days: string[]) => {
+      for (const [i, day] of days.entries()) {
+        clock.set(`${day}T12:00:00Z`);
+        await writeDatedEvents(service.database, clock(), known[i]);
+      }
+    };
+    await run('2026-03-01', '2026-03-01');
+    await run('2026-03-02', '2026-03-02');
+    assert.deepEqual(await overdue(), ['2026-03-01']);
+    await run('2036-03-02');
+    const early = ['2026-03-01', '2026-03-04'];
+    assert.deepEqual(await overdue(), early, 'the clock of one instance is wrong');
+    await run('2036-03-03', '2026-03-03');
+    await run('2036-03-03', '2026-03-03');
+    await run('2036-03-03', '2026-03-04');
+    assert.deepEqual(await overdue(), early, 'nothing again while both go on');
+    await add('new', '2026-03-04');
+    await run('2036-03-04', '2026-03-05');
+    assert.deepEqual(
+      await overdue(),
+      [...early, '2026-03-04', 'new'],
+      'on the day itself, by the right clock',
+    );
+
+    await run('2036-03-05');
+    known.splice(0, 2, new Map(), new Map());
+    await run('2026-03-06', '2026-03-06');
+    await add('later', '2026-03-06');
+    await run('2026-03-07', '2026-03-07');
+    assert.deepEqual((await overdue()).slice(4), ['later'], 'after the clock was corrected');
+
+    known.splice(0, 2, new Map(), new Map());
+    await run('1970-01-01', '2026-03-04');
+    await run('2026-03-08', '2026-03-08');
+    assert.equal((await overdue()).length, 5, 'a clock that is behind repeats nothing');
+  });
 });

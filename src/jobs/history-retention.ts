@@ -65,19 +65,20 @@ async function deleteEntries({ db, write }: Database, start: string): Promise<nu
     const entries: Entry[] = await db
       .selectFrom('history')
       .select(['subject_id', 'id', 'at'])
-      .where(sql<boolean>`(subject_id, id) > (${last.subject_id}, ${last.id})`)
+      .where(sql<boolean>`(subject_id, at, id) > (${last.subject_id}, ${last.at}, ${last.id})`)
       .orderBy('subject_id')
+      .orderBy('at')
       .orderBy('id')
       .limit(entriesPerRead)
       .execute();
     const old = entries.filter(({ at }) => at < start);
     for (const batch of chunk(old, rowsPerTransaction)) {
-      const keys = batch.map(({ subject_id, id }) => sql`(${subject_id}, ${id})`);
+      const keys = batch.map(({ subject_id, at, id }) => sql`(${subject_id}, ${at}, ${id})`);
       const { numDeletedRows } = await write(async (db) => {
         await lockTables(db, 'history');
         return db
           .deleteFrom('history')
-          .where(sql<boolean>`(subject_id, id) in (values ${sql.join(keys)})`)
+          .where(sql<boolean>`(subject_id, at, id) in (values ${sql.join(keys)})`)
           .executeTakeFirstOrThrow();
       });
       total += Number(numDeletedRows);

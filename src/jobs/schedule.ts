@@ -24,9 +24,10 @@ export function createJobs(app: App) {
     await organizationClock.refresh();
     return clock();
   };
+  const checkpoints = new Map<string, string>();
   const due = [
     async () => expireAcceptances(database, await moment()),
-    async () => writeDatedEvents(database, await moment()),
+    async () => writeDatedEvents(database, await moment(), checkpoints),
     async () => advanceSequence(database, clock()),
   ];
   const cleanups = [

@@ -11,6 +11,7 @@ import { up as organization } from './migrations/0005_organization.ts';
 import { up as imports } from './migrations/0006_imports.ts';
 import { up as handovers } from './migrations/0007_handovers.ts';
 import { up as reports } from './migrations/0008_reports.ts';
+import { up as historyOrder } from './migrations/0009_history_order.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -26,6 +27,7 @@ const migrations: Record<string, (db: Kysely<unknown>, kind: Engine['kind']) => 
   '0006_0.4.0_imports': imports,
   '0007_0.4.0_handovers': handovers,
   '0008_0.4.0_reports': reports,
+  '0009_0.5.0_history_order': historyOrder,
 };
 
 export const migrationNames = Object.keys(migrations);

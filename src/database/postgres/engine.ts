@@ -308,6 +308,7 @@ const dialectFunctions: DialectFunctions = {
   row_lock: unlessDryRun(dialectFunction`pg_advisory_xact_lock(1, hashtext(${0}) & 63)`),
   wake_followers: dialectFunction`cast(pg_notify('muster_events', '') as text)`,
   shifted_day: dialectFunction`to_char(cast(rtrim(${0}, 'Z') as timestamp) + cast(${1} as interval), 'YYYY-MM-DD')`,
+  next_millisecond: dialectFunction`to_char(cast(rtrim(${0}, 'Z') as timestamp) + interval '1 millisecond', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
   days_between: dialectFunction`(cast(${1} as date) - cast(${0} as date))`,
   // `json_build_object` is limited to 50 members, `row_to_json` is not.
   json_object: ({ arguments: pairs }) => {

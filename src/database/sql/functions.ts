@@ -44,6 +44,9 @@ export const daysBetween = (earlier: Expression<unknown>, later: Expression<unkn
 export const shiftedDay = (time: Expression<unknown>, duration: Expression<unknown>) =>
   sql<string>`${call('shifted_day', time, duration)}`;
 
+/** The timestamp that is a millisecond later. */
+export const nextMillisecond = (time: Expression<unknown>) => call('next_millisecond', time);
+
 /** The greatest of these values, or the least. None of them is null: the engines differ then. */
 export const greatest = (...values: Expression<unknown>[]) => sql<string>`${call('greatest', ...values)}`;
 export const least = (...values: Expression<unknown>[]) => sql<string>`${call('least', ...values)}`;

@@ -304,6 +304,7 @@ const dialectFunctions: DialectFunctions = {
   greatest: ({ arguments: values }) => ['max(', ...separated(values), ')'],
   least: ({ arguments: values }) => ['min(', ...separated(values), ')'],
   shifted_day: dialectFunction`date(${0}, ${1})`,
+  next_millisecond: dialectFunction`strftime('%Y-%m-%dT%H:%M:%fZ', ${0}, '+0.001 seconds')`,
   days_between: dialectFunction`cast(julianday(${1}) - julianday(${0}) as integer)`,
 };
 

@@ -19,7 +19,7 @@ import {
 } from '../../store/writes/history.ts';
 import { lockAllProjects } from '../../store/writes/locks.ts';
 import { rejectDuplicates } from '../../store/writes/references.ts';
-import { chunk, deleteRow, insertRows, notBefore, updateRow, updateRows } from '../../store/writes/rows.ts';
+import { chunk, deleteRow, insertRows, laterThan, updateRow, updateRows } from '../../store/writes/rows.ts';
 import { archiveVersions, riskSubject } from '../risks/queries.ts';
 import {
   Category,
@@ -122,7 +122,7 @@ export async function updateCategory(
   { reason, ...patch }: CategoryPatch,
   requested: Change,
 ): Promise<Category> {
-  const change = { ...notBefore(requested, current), reason };
+  const change = { ...laterThan(requested, current), reason };
   const { id } = current;
   const positions = await readPositions(db);
   const next = { ...current, ...patch };
@@ -163,10 +163,12 @@ export async function mergeCategory(
   const changed_risks = await recategorize(db, [current.name], target.name, change, why);
   await removeCategory(db, current, { ...change, reason: why }, 'category.merged');
   const merged = { merged: { from: current.name, to: target.name } };
-  await recordHistory(db, [{ subject_id: into, at: change.now, differences: merged }], {
-    ...change,
-    reason,
-  });
+  const entries = (await updateRows(db, 'categories', [into], {}, change.now)).map(({ id, at }) => ({
+    subject_id: id,
+    at,
+    differences: merged,
+  }));
+  await recordHistory(db, entries, { ...change, reason });
   return { category: await getCategory(db, into), changed_risks };
 }
 
@@ -177,9 +179,10 @@ export const deleteCategory = (db: Transaction<Tables>, current: Category, chang
 async function removeCategory(
   db: Transaction<Tables>,
   current: Category,
-  change: Change,
+  requested: Change,
   type?: 'category.merged',
 ): Promise<void> {
+  const change = laterThan(requested, current);
   const { id, name } = current;
   await moveTo(db, id, maxCategories);
   await deleteRow(db, 'categories', current);

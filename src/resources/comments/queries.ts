@@ -8,7 +8,7 @@ import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import { subjectOf } from '../../store/writes/events.ts';
 import { recordChanges, recordCreated, recordDeleted } from '../../store/writes/history.ts';
-import { deleteRow, insertRows, notBefore, updateRow } from '../../store/writes/rows.ts';
+import { deleteRow, insertRows, laterThan, updateRow } from '../../store/writes/rows.ts';
 import { actorJson } from '../history/queries.ts';
 import { assertNotArchived, assertWritable, type LockedProject } from '../projects/lock.ts';
 import {
@@ -88,7 +88,7 @@ export async function updateComment(
   const { id, project_id, subject_type, subject_id } = current;
   await assertWritable(db, project_id);
   if (body === current.body) return current;
-  const change = { ...notBefore(requested, current), reason };
+  const change = { ...laterThan(requested, current), reason };
   const mentions = JSON.stringify(await mentionsIn(db, body));
   await updateRow(db, 'comments', current, { body, mentions, edited_at: change.now }, change.now);
   await recordChanges(db, commentSubject, id, { body: { from: current.body, to: body } }, change);

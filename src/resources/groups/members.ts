@@ -4,7 +4,7 @@ import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import { lockTables } from '../../store/writes/locks.ts';
 import { exists } from '../../store/writes/references.ts';
-import { notBefore, updateRow } from '../../store/writes/rows.ts';
+import { laterThan, updateRow } from '../../store/writes/rows.ts';
 import { personResource } from '../personnel/schema.ts';
 import { getGroup, recordMemberships } from './queries.ts';
 
@@ -29,7 +29,7 @@ export async function addMembers(
   // The lock prevents a deadlock between two requests that add the same people.
   await lockTables(db, 'memberships');
   const group = await getGroup(db, group_id);
-  const change = notBefore(requested, group);
+  const change = laterThan(requested, group);
   await rejectUnknownPeople(db, user_ids);
   const inserted = await db
     .insertInto('memberships')
@@ -55,7 +55,7 @@ export async function removeMember(
   if (!(await exists(db, personResource, user_id))) throw notFound('person', user_id);
   await lockTables(db, 'memberships');
   const group = await getGroup(db, group_id);
-  const change = notBefore(requested, group);
+  const change = laterThan(requested, group);
   const removed = await db
     .deleteFrom('memberships')
     .where('group_id', '=', group_id)

@@ -27,7 +27,7 @@ import {
   rejectDuplicates,
   type Unique,
 } from '../../store/writes/references.ts';
-import { deleteRow, notBefore, updateRow, updateRows } from '../../store/writes/rows.ts';
+import { deleteRow, laterThan, updateRow, updateRows } from '../../store/writes/rows.ts';
 import { rejectReferenced } from '../in-use.ts';
 import {
   Group,
@@ -113,7 +113,7 @@ export async function updateGroup(
   requested: Change,
 ): Promise<Group> {
   const { id } = current;
-  const change = notBefore(requested, current);
+  const change = laterThan(requested, current);
   const next: Group = { ...current, ...patch };
   const differences = differencesBetween(current, next, Object.keys(patch));
   if (Object.keys(differences).length === 0) return current;
@@ -128,7 +128,8 @@ export async function updateGroup(
 }
 
 /** Removes all members. A group that owns risks or issues, or has subgroups, cannot be deleted. */
-export async function deleteGroup(db: Transaction<Tables>, current: Group, change: Change): Promise<void> {
+export async function deleteGroup(db: Transaction<Tables>, current: Group, requested: Change): Promise<void> {
+  const change = laterThan(requested, current);
   const { id, name } = current;
   await lockTables(db, 'memberships');
   const references: Reference[] = [

@@ -7,7 +7,7 @@ import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import { recordHistory } from '../../store/writes/history.ts';
 import { lockPerson, lockTables } from '../../store/writes/locks.ts';
-import { insertRows } from '../../store/writes/rows.ts';
+import { insertRows, laterThan } from '../../store/writes/rows.ts';
 import { getPerson, updatePerson } from '../personnel/queries.ts';
 import type { Person } from '../personnel/schema.ts';
 import { lockProjects } from '../projects/lock.ts';
@@ -60,8 +60,8 @@ export async function deactivatePerson(
   const leaver = await getPerson(db, person.user_id, change);
   assertCurrent(leaver);
   const moved = lockedProjects ? await reassignAll(db, leaver, plan, lockedProjects, rows, change) : [];
-  const handover_id = await storeHandover(db, leaver, plan, moved, change);
   const current = await getPerson(db, person.user_id, change);
+  const handover_id = await storeHandover(db, current, plan, moved, change);
   const patch = { status: 'inactive' as const, ...(reason && { reason }) };
   return report({
     ...handover,
@@ -103,16 +103,18 @@ const ofPersonnel = ({ groups, reports, agents, memberships }: Handover['carries
 /** Records who took over, in the history of the person, and what moved. Returns the id, or null if nothing moved. */
 async function storeHandover(
   db: Transaction<Tables>,
-  { user_id, status }: Person,
+  person: Person,
   plan: Plan,
   moved: readonly Moved[],
   change: Change,
 ): Promise<string | null> {
+  const { user_id, status } = person;
   const { user_ids, group_ids } = receiversOf(plan);
-  await recordReceivers(db, user_id, { user_ids, group_ids }, (id) => ({ from: null, to: id }), change);
+  const difference = (id: string) => ({ from: null, to: id });
+  const at = await recordReceivers(db, person, { user_ids, group_ids }, difference, change);
   if (moved.length === 0) return null;
   const id = newId('handover');
-  const { now: at, user_id: actor_user_id, key_id, name: key_name, reason = null } = change;
+  const { user_id: actor_user_id, key_id, name: key_name, reason = null } = change;
   await insertRows(db, 'handovers', [
     {
       id,
@@ -143,20 +145,28 @@ async function storeHandover(
   return id;
 }
 
-/** One history entry of the person for each receiver. The event of the change of their status stands for these, too. */
+/**
+ * One history entry of the person for each receiver. The event of the change of their status stands for these, too. If it
+ * does not change, only the time of the person shows what their next entry must be later than. Returns that time.
+ */
 export async function recordReceivers(
   db: Transaction<Tables>,
-  subject_id: string,
+  person: Pick<Person, 'user_id' | 'updated_at'>,
   { user_ids, group_ids }: { user_ids: readonly string[]; group_ids: readonly string[] },
   difference: (id: string) => { from: string | null; to: string | null },
   change: Change,
-): Promise<void> {
+): Promise<string> {
   const entries = [
     ...user_ids.map((id) => ({ handover_to_user_id: difference(id) })),
     ...group_ids.map((id) => ({ handover_to_group_id: difference(id) })),
   ];
-  const changes = entries.map((differences) => ({ subject_id, at: change.now, differences }));
-  if (changes.length > 0) await recordHistory(db, changes, change);
+  if (entries.length === 0) return change.now;
+  const { now: at } = laterThan(change, person);
+  const { user_id: subject_id } = person;
+  await db.updateTable('people').set({ updated_at: at }).where('user_id', '=', subject_id).execute();
+  const changes = entries.map((differences) => ({ subject_id, at, differences }));
+  await recordHistory(db, changes, change);
+  return at;
 }
 
 /** Locks the projects in which the person is responsible for something. Returns the ids of those that are not archived. */

@@ -15,7 +15,7 @@ export const handoverList = (user_id: string, readsProjects: boolean): List => (
   json: recordJson(readsProjects),
   // Deleting the person deletes them.
   reads: ['handovers', 'handover_items', 'people'],
-  order: { key: sql.ref('handovers.id'), descending: true },
+  order: { key: sql.ref('handovers.at'), tie: sql.ref('handovers.id'), descending: true },
   from: (db) => db.selectFrom('handovers').where('handovers.user_id', '=', user_id),
   id: sql.ref('handovers.id'),
   matches: sql`1 = 1`,

@@ -63,8 +63,9 @@ export async function undoHandover(
   for (const [left_because, ids] of left) await storeOutcomes(db, ids, { outcome: 'left', left_because });
   await db.updateTable('handovers').set({ undone_at: change.now }).where('id', '=', handover_id).execute();
   const receivers = { user_ids: handover.to_user_ids, group_ids: handover.to_group_ids };
-  await recordReceivers(db, user_id, receivers, (id) => ({ from: id, to: null }), change);
-  await activate(db, user_id, handover_id, change);
+  const current = await getPerson(db, user_id, change);
+  await recordReceivers(db, current, receivers, (id) => ({ from: id, to: null }), change);
+  await activate(db, current, handover_id, change);
   return report();
 }
 
@@ -223,7 +224,7 @@ async function restoreMembership(
 /** Activates the person again, if the hand-over deactivated them. */
 async function activate(
   db: Transaction<Tables>,
-  user_id: string,
+  current: Person,
   handover_id: string,
   change: Change,
 ): Promise<void> {
@@ -233,7 +234,6 @@ async function activate(
     .where('id', '=', handover_id)
     .executeTakeFirstOrThrow();
   if (deactivated === 0) return;
-  const current = await getPerson(db, user_id, change);
   await updatePerson(
     db,
     current,

@@ -13,7 +13,7 @@ export const historyList = (subject_id: string): List => ({
     to: parsedJson(sql.ref('history.to')),
   }),
   reads: ['history'],
-  order: { key: sql.ref('history.id') },
+  order: { key: sql.ref('history.at'), tie: sql.ref('history.id') },
   // Not in `matches`: the primary key starts with the subject, and only `from` is in both parts of an unindexed page.
   from: (db) => db.selectFrom('history').where('subject_id', '=', subject_id),
   id: sql.ref('history.id'),

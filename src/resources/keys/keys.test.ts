@@ -64,7 +64,8 @@ onBothEngines('keys', (start) => {
 
     const patch = { name: 'Weekly', scopes: ['projects.read'], expires_at: null };
     const patched = await service.patch(path, key, patch, { 'if-match': '"1"' });
-    assert.deepEqual(patched.body, { ...shown, ...patch, version: 2 });
+    const updated_at = '2026-11-15T12:00:00.001Z';
+    assert.deepEqual(patched.body, { ...shown, ...patch, version: 2, updated_at });
     assert.equal((await service.get('/v1/personnel', secret)).status, 403);
     assert.equal((await service.get('/v1/risks', secret)).status, 200);
     assert.equal((await service.delete(path, key)).status, 204);
@@ -422,7 +423,13 @@ onBothEngines('keys', (start) => {
     const second = await rotate();
     assert.deepEqual(
       { ...second, secret: created.secret },
-      { ...created, prefix: second.secret.slice(0, 8), last_four: second.secret.slice(-4), version: 2 },
+      {
+        ...created,
+        prefix: second.secret.slice(0, 8),
+        last_four: second.secret.slice(-4),
+        version: 2,
+        updated_at: second.updated_at,
+      },
     );
     assert.deepEqual([await status(created.secret), await status(second.secret)], [401, 200]);
 
@@ -465,13 +472,13 @@ onBothEngines('keys', (start) => {
     await service.delete(path, key);
     const { body } = await service.get(`${path}/history`, await service.key('keys.read'));
     const entries = pluck(body.data, 'at', 'actor.name', 'reason', 'field', 'from', 'to');
-    const by = [noon, 'all', null];
+    const by = (later: number) => [`2026-11-15T12:00:00.00${later}Z`, 'all', null];
     assert.deepEqual(entries, [
-      [...by, 'created', null, 'x'],
-      [...by, 'name', 'x', 'y'],
-      [...by, 'expires_at', null, '2027-01-01T00:00:00.000Z'],
-      [...by, 'rotated', `…${created.last_four}`, `…${rotated.last_four}`],
-      [...by, 'revoked', 'y', null],
+      [...by(0), 'created', null, 'x'],
+      [...by(1), 'name', 'x', 'y'],
+      [...by(1), 'expires_at', null, '2027-01-01T00:00:00.000Z'],
+      [...by(2), 'rotated', `…${created.last_four}`, `…${rotated.last_four}`],
+      [...by(3), 'revoked', 'y', null],
     ]);
   });
 

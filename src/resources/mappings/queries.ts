@@ -8,7 +8,7 @@ import { type List, memoizedList } from '../../lists/list.ts';
 import type { Tables } from '../../store/tables.ts';
 import { lockTables } from '../../store/writes/locks.ts';
 import { rejectDuplicate } from '../../store/writes/references.ts';
-import { insertRows, notBefore, updateRow } from '../../store/writes/rows.ts';
+import { insertRows, laterThan, updateRow } from '../../store/writes/rows.ts';
 import {
   type MappedList,
   Mapping,
@@ -76,7 +76,7 @@ export async function updateMapping(
   if (name === current.name && query === current.query) return current;
   rejectInvalidQuery(query);
   if (name !== current.name) await rejectTakenName(db, name);
-  const { now } = notBefore(requested, current);
+  const { now } = laterThan(requested, current);
   await updateRow(db, 'mappings', current, { name, query }, now);
   return { ...current, name, query, version: current.version + 1, updated_at: now };
 }

@@ -11,7 +11,7 @@ import { bySystem, type Change } from '../../store/writes/change.ts';
 import { addEvent, type Subject } from '../../store/writes/events.ts';
 import { differencesBetween, recordHistory } from '../../store/writes/history.ts';
 import { lockTables } from '../../store/writes/locks.ts';
-import { notBefore } from '../../store/writes/rows.ts';
+import { laterThan } from '../../store/writes/rows.ts';
 import { type Organization, OrganizationPatch, organizationDefaults } from './schema.ts';
 
 export const organizationId = `${prefixes.organization}_${'0'.repeat(26)}`;
@@ -75,7 +75,7 @@ async function save(
   differences: ReturnType<typeof differencesBetween>,
   requested: Change,
 ): Promise<Organization> {
-  const change = notBefore(requested, { updated_at: current.updated_at ?? '' });
+  const change = laterThan(requested, { updated_at: current.updated_at ?? '' });
   const next = { ...changed, version: current.version + 1, updated_at: change.now };
   const values = Object.entries(differences).map(([name, { to }]) => [name, to === null ? null : String(to)]);
   await storeSettings(db, {

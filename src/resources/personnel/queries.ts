@@ -23,7 +23,7 @@ import {
   rejectDuplicates,
   type Unique,
 } from '../../store/writes/references.ts';
-import { deleteRow, notBefore, updateRow } from '../../store/writes/rows.ts';
+import { deleteRow, laterThan, updateRow } from '../../store/writes/rows.ts';
 import { groupsOfPerson, joinedGroupsOfPerson, joinGroupsOfPeople } from '../groups/membership.ts';
 import { rejectReferenced } from '../in-use.ts';
 import { isAssignable, type PersonnelFilters, peopleKeys, personnelConditions } from './filters.ts';
@@ -122,7 +122,7 @@ export async function updatePerson(
   requested: Change,
 ): Promise<Person> {
   const { user_id: id, version } = current;
-  const change = notBefore(requested, current);
+  const change = laterThan(requested, current);
   const next = merged(current, patch);
   const differences = differencesBetween(current, next, Object.keys(patch));
   if (Object.keys(differences).length === 0) return current;

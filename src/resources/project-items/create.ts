@@ -5,7 +5,7 @@ import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../store/writes/create-many.ts';
 import { setEventData } from '../../store/writes/events.ts';
-import { notBefore } from '../../store/writes/rows.ts';
+import { laterThan } from '../../store/writes/rows.ts';
 import { assigneeErrors } from '../personnel/queries.ts';
 import { type CountDelta, updateCounts } from '../projects/counts.ts';
 import { assertNotArchived, lockProject } from '../projects/lock.ts';
@@ -40,7 +40,7 @@ export async function createItems<I extends Item, Input extends object, Patch>(
   const project = await lockProject(db, projectRef);
   assertNotArchived(project);
   const writes = await prepared(db, kind);
-  const change = notBefore(requestedChange, { updated_at: writes.since ?? '' });
+  const change = laterThan(requestedChange, { updated_at: writes.since ?? '' });
   const { target, subject, inputErrors = () => [] } = writes;
   const { id: project_id, key } = project;
   const resolved = await writes.resolve?.(db, requested);

@@ -5,7 +5,7 @@ import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import { recordDeleted } from '../../store/writes/history.ts';
 import { findReferrers } from '../../store/writes/references.ts';
-import { deleteRow, notBefore } from '../../store/writes/rows.ts';
+import { deleteRow, laterThan } from '../../store/writes/rows.ts';
 import { updateCounts } from '../projects/counts.ts';
 import { assertWritable } from '../projects/lock.ts';
 import type { Item, ItemWrites } from './writes.ts';
@@ -23,7 +23,7 @@ export async function deleteItem<I extends Item, Input, Patch>(
   if (found) throw inUse(`The ${target.kind} ${key}`, found);
   // Its own event stands for those of its comments.
   await deleteComments.send(db, { subject_id: id });
-  await archive?.(db, [id], notBefore(change, current).now);
+  await archive?.(db, [id], laterThan(change, current).now);
   await deleteRow(db, target.table, current);
   await recordDeleted(db, subject, id, current, change);
   await updateCounts(db, project_id, [{ before: delta(current) }]);

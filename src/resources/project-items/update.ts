@@ -11,7 +11,7 @@ import type { Change, Differences } from '../../store/writes/change.ts';
 import { addEvent, setEventData } from '../../store/writes/events.ts';
 import { differencesBetween, recordHistory } from '../../store/writes/history.ts';
 import { rejectDuplicate } from '../../store/writes/references.ts';
-import { notBefore, updateReadRows } from '../../store/writes/rows.ts';
+import { laterThan, updateReadRows } from '../../store/writes/rows.ts';
 import { assigneeErrors } from '../personnel/queries.ts';
 import { updateCounts } from '../projects/counts.ts';
 import { assertNotArchived, type LockedProject, lockProjects } from '../projects/lock.ts';
@@ -39,7 +39,7 @@ export async function updateItems<I extends Item, Input extends object, Patch ex
   requestedUpdates: readonly Update<I, Patch>[],
   requested: Change,
 ): Promise<(I | Problem)[]> {
-  const change = notBefore(requested, latestOf(requestedUpdates));
+  const change = laterThan(requested, latestOf(requestedUpdates));
   const project_ids = new Set(requestedUpdates.map(({ current }) => current.project_id));
   const projects = await lockProjects(db, [...project_ids]);
   // A project was deleted after its items were.
@@ -118,7 +118,7 @@ export async function saveItems<I extends Item, Input, Patch>(
   requested: Change,
 ): Promise<Map<string, I>> {
   if (changes.length === 0) return new Map();
-  const change = notBefore(notBefore(requested, latestOf(changes)), { updated_at: kind.since ?? '' });
+  const change = laterThan(laterThan(requested, latestOf(changes)), { updated_at: kind.since ?? '' });
   const ids = changes.map(({ current }) => current.id);
   await kind.archive?.(db, ids, change.now);
   // Items whose same columns change are updated by one statement.

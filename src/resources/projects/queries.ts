@@ -27,7 +27,7 @@ import { setEventData, subjectOf } from '../../store/writes/events.ts';
 import { differencesBetween, recordChanges, recordDeleted } from '../../store/writes/history.ts';
 import { lockTables } from '../../store/writes/locks.ts';
 import { findReferrers, referenceErrors, rejectDuplicates } from '../../store/writes/references.ts';
-import { deleteRow, notBefore, updateRow } from '../../store/writes/rows.ts';
+import { deleteRow, laterThan, updateRow } from '../../store/writes/rows.ts';
 import { periodErrors } from '../validation.ts';
 import { zeroDelta } from './counts.ts';
 import {
@@ -173,9 +173,10 @@ export async function archiveProject(
   db: Transaction<Tables>,
   current: Project,
   archived: boolean,
-  change: Change,
+  requested: Change,
 ): Promise<Project> {
   await lockProject(db, current.id);
+  const change = laterThan(requested, current);
   if ((current.archived_at !== null) === archived) return current;
   const next = { ...current, archived_at: archived ? change.now : null };
   return changeProject(db, current, next, differencesBetween(current, next, ['archived_at']), change);
@@ -281,7 +282,7 @@ export async function changeProject(
   requestedChange: Change,
 ): Promise<Project> {
   if (Object.keys(differences).length === 0) return current;
-  const change = notBefore(requestedChange, current);
+  const change = laterThan(requestedChange, current);
   const columns = {
     ...storedChanges(Project, differences),
     name_folded: fold(next.name),

@@ -9,7 +9,7 @@ import type { Change } from '../../store/writes/change.ts';
 import { addEvent, setEventData, subjectOf } from '../../store/writes/events.ts';
 import { recordCreated, recordHistory } from '../../store/writes/history.ts';
 import { lockTables } from '../../store/writes/locks.ts';
-import { deleteRow, insertRows } from '../../store/writes/rows.ts';
+import { deleteRow, insertRows, laterThan } from '../../store/writes/rows.ts';
 import {
   maxContentLength,
   maxReports,
@@ -128,7 +128,12 @@ function rejectUnknownSubjects(input: ReportInput, content: ReportContent): void
   if (errors.length > 0) throw invalidBody(errors);
 }
 
-export async function deleteReport(db: Transaction<Tables>, current: Report, change: Change): Promise<void> {
+export async function deleteReport(
+  db: Transaction<Tables>,
+  current: Report,
+  requested: Change,
+): Promise<void> {
+  const change = laterThan(requested, current);
   const { id, title } = current;
   await deleteRow(db, 'reports', current);
   const differences = { deleted: { from: title, to: null } };

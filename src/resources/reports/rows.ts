@@ -76,6 +76,7 @@ export async function withScoreThen<Risk extends ScoredRisk>(
         risks.map(({ id }) => id),
       ),
     )
+    .orderBy('at')
     .orderBy('id')
     .execute();
   const lastReasons = new Map(reasons.map(({ subject_id, reason }) => [subject_id, reason]));

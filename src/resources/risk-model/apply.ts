@@ -6,7 +6,7 @@ import type { Tables } from '../../store/tables.ts';
 import type { Change as Author } from '../../store/writes/change.ts';
 import { addEvent, addEventsOfMany, subjectOf } from '../../store/writes/events.ts';
 import { lockAllProjects } from '../../store/writes/locks.ts';
-import { chunk, insertRows } from '../../store/writes/rows.ts';
+import { chunk, insertRows, timeAfter } from '../../store/writes/rows.ts';
 import { issueSubject, issueWrites } from '../issues/queries.ts';
 import type { Issue } from '../issues/schema.ts';
 import { saveItems } from '../project-items/update.ts';
@@ -96,8 +96,7 @@ async function timeAfterAll(db: Transaction<Tables>, now: string): Promise<strin
     union all select max(valid_until) from past_risks
     union all select max(updated_at) from projects
     union all select max(created_at) from risk_models) as times`.execute(db);
-  const latest = rows[0]?.latest ?? '';
-  return latest < now ? now : new Date(Date.parse(latest) + 1).toISOString();
+  return timeAfter(rows[0]?.latest ?? '', now);
 }
 
 /** Gives each risk that changes a new version: with a past version, history and an event, a statement for many at a time. */

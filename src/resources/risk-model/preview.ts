@@ -142,6 +142,7 @@ async function readFormer(
     .where('subject_id', 'in', (eb) => eb.selectFrom('projects').select('id'))
     .where('field', '=', 'appetite')
     .where('at', '>=', since)
+    .orderBy('at')
     .orderBy('id')
     .execute();
   const former = new Map<string, number | undefined>();

@@ -5,6 +5,7 @@ import { settableClock } from '../../../test/clock.ts';
 import { plainLevel, plainRanking, riskModels } from '../../../test/risk-models.ts';
 import { onBothEngines, pluck, type TestService, withKey } from '../../../test/service.ts';
 import { checkCommand } from '../../commands/check.ts';
+import { momentOf } from '../../core/clock.ts';
 import type { Risk } from './schema.ts';
 
 /** One random action on the register, with numbers that select its target. */
@@ -35,6 +36,8 @@ type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 type Project = { id: string; key: string; archived_at: string | null; counts: Record<string, number | null> };
 type Dataset = {
   service: TestService;
+  /** Another instance on the same database, whose clock is behind. */
+  behind: TestService;
   key: string;
   clock: ReturnType<typeof settableClock>;
   day: number;
@@ -45,13 +48,15 @@ onBothEngines('consistency of roll-ups', (start) => {
   test('after random actions, roll-ups and counts match the rows, today and in the past', async (t) => {
     const clock = settableClock('2026-01-01T12:00:00Z');
     const { service, key } = await withKey(start(t, { clock }));
+    const late = () => momentOf(new Date(Date.parse(clock().now) - 1500));
+    const behind = await start(t, { clock: late, target: { url: service.url, drop: async () => {} } });
     let run = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
         run++;
         const projects = [`A${run}`, `B${run}`, `C${run}`];
         for (const name of projects) await service.make('/v1/projects', key, { name, key: name });
-        const dataset: Dataset = { service, key, clock, day: run * 50, projects };
+        const dataset: Dataset = { service, behind, key, clock, day: run * 50, projects };
         setDay(dataset);
         const registers = new Map<string, string>();
         for (const step of steps) {
@@ -75,7 +80,8 @@ async function runStep(
   dataset: Dataset,
   { action, which, model, ratings, status, ...rated }: Step,
 ): Promise<void> {
-  const { service, key, projects } = dataset;
+  const { key, projects } = dataset;
+  const service = which % 7 < 3 ? dataset.behind : dataset.service;
   const { body: current } = await service.get('/v1/risk-model', key);
   // On the scales of the model in force.
   const probability = rated.probability && Math.min(rated.probability, current.probability.length);
@@ -92,10 +98,14 @@ async function runStep(
       current[axis].map((_: unknown, i: number) => ((ratings?.[from + i] ?? 0) % model[axis].length) + 1);
     const ratings_map = { probability: mapTo('probability', 0), impact: mapTo('impact', 7) };
     const body = { ...model, ...(ratings && { ratings_map }) };
-    await changeModel(dataset, body, which);
+    await changeModel({ ...dataset, service }, body, which);
   } else if (action === 'restore') {
     if (current.version > 1)
-      await changeModel(dataset, { restore_version: (which % (current.version - 1)) + 1 }, which);
+      await changeModel(
+        { ...dataset, service },
+        { restore_version: (which % (current.version - 1)) + 1 },
+        which,
+      );
   } else if (action === 'archive') {
     // A filter that names only archived projects is rejected.
     if (project === projects[0]) return;

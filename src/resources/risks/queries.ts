@@ -9,7 +9,7 @@ import type { Tables } from '../../store/tables.ts';
 import type { Change, Differences } from '../../store/writes/change.ts';
 import { subjectOf } from '../../store/writes/events.ts';
 import { differencesBetween } from '../../store/writes/history.ts';
-import { chunk, insertRows } from '../../store/writes/rows.ts';
+import { chunk, insertRows, timeAfter } from '../../store/writes/rows.ts';
 import type { EventType } from '../events/schema.ts';
 import { itemReader } from '../project-items/read.ts';
 import { saveItems } from '../project-items/update.ts';
@@ -170,5 +170,5 @@ export async function archiveVersions(
 
 function pastRow(risk: Selectable<Tables['risks']>, now: string) {
   const { active, ...row } = risk;
-  return { ...row, valid_until: now < row.updated_at ? row.updated_at : now };
+  return { ...row, valid_until: timeAfter(row.updated_at, now) };
 }

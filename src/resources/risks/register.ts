@@ -336,8 +336,8 @@ const wasArchived = (time: string) => (archived: 'false' | 'true' | 'any') => {
   if (archived === 'any') return sql<boolean>`1 = 1`;
   const ofProject = sql`from history where subject_id = projects.id and field = 'archived_at'`;
   const value = sql`coalesce(
-    (select history."to" ${ofProject} and history.at < ${time} order by history.id desc limit 1),
-    (select history."from" ${ofProject} and history.at >= ${time} order by history.id limit 1),
+    (select history."to" ${ofProject} and history.at < ${time} order by history.at desc, history.id desc limit 1),
+    (select history."from" ${ofProject} and history.at >= ${time} order by history.at, history.id limit 1),
     case when projects.archived_at is null then 'null' else 'archived' end)`;
   // The other values sort before. With `=`, PostgreSQL would expect few projects and read their risks one by one.
   return archived === 'true' ? sql<boolean>`${value} < 'null'` : sql<boolean>`${value} >= 'null'`;

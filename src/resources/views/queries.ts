@@ -7,7 +7,7 @@ import { type List, memoizedList } from '../../lists/list.ts';
 import type { Tables } from '../../store/tables.ts';
 import { lockTables } from '../../store/writes/locks.ts';
 import { rejectDuplicate } from '../../store/writes/references.ts';
-import { insertRows, notBefore, updateRow } from '../../store/writes/rows.ts';
+import { insertRows, laterThan, updateRow } from '../../store/writes/rows.ts';
 import { maxViews, View, type ViewedList, type ViewInput, type ViewPatch, viewResource } from './schema.ts';
 
 /** The views of these lists, oldest first. */
@@ -64,7 +64,7 @@ export async function updateView(
   const { name, query } = { ...current, ...patch };
   if (name === current.name && query === current.query) return current;
   if (name !== current.name) await rejectTakenName(db, current.list, name);
-  const { now } = notBefore(requested, current);
+  const { now } = laterThan(requested, current);
   await updateRow(db, 'views', current, { name, query }, now);
   return { ...current, name, query, version: current.version + 1, updated_at: now };
 }

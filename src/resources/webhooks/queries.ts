@@ -19,7 +19,7 @@ import {
   recordDeleted,
 } from '../../store/writes/history.ts';
 import { lockTables } from '../../store/writes/locks.ts';
-import { countAllRows, deleteRow, notBefore } from '../../store/writes/rows.ts';
+import { countAllRows, deleteRow, laterThan } from '../../store/writes/rows.ts';
 import { dataVersion } from '../../store/writes/table-versions.ts';
 import { withProjectIds } from '../keys/queries.ts';
 import { readScopesOf } from './access.ts';
@@ -187,7 +187,7 @@ async function changeWebhook(
   event?: EventOptions,
 ): Promise<Webhook> {
   const { id, version } = current;
-  const change = notBefore(requested, current);
+  const change = laterThan(requested, current);
   const { numUpdatedRows } = await db
     .updateTable('webhooks')
     .set({ ...columns, version: version + 1, updated_at: change.now })

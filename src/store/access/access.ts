@@ -9,7 +9,7 @@ import type { Tables } from '../tables.ts';
 import type { Change } from '../writes/change.ts';
 import { addEvent, subjectOf } from '../writes/events.ts';
 import { differencesBetween, recordChanges, recordCreated, recordDeleted } from '../writes/history.ts';
-import { insertRows, notBefore, updateRow } from '../writes/rows.ts';
+import { insertRows, laterThan, updateRow } from '../writes/rows.ts';
 import { touchAccess, withoutProjectScope } from '../writes/tracker.ts';
 import { assertOtherAdministrator, isAdministrator } from './administrators.ts';
 import { revokeKeysOf } from './key-writes.ts';
@@ -70,7 +70,7 @@ export async function setAccess(
       const staysAdministrator = granted.scopes.includes('keys.manage') && granted.project_ids === null;
       if (!staysAdministrator) await assertOtherAdministrator(db, { user_id, name }, requested);
     }
-    const change = notBefore(requested, current);
+    const change = laterThan(requested, current);
     await updateRow(db, 'access', current, storedChanges(Access, differences), change.now);
     await recordChanges(db, accessSubject, current.id, differences, change);
   } else {

@@ -1,12 +1,13 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
+import { WriteConflict } from '../../database/application.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
 import { Key, keyResource } from '../../resources/keys/schema.ts';
 import type { Tables } from '../tables.ts';
 import type { Change, Differences } from '../writes/change.ts';
 import { subjectOf } from '../writes/events.ts';
 import { type EventOptions, recordChanges } from '../writes/history.ts';
-import { notBefore } from '../writes/rows.ts';
+import { laterThan } from '../writes/rows.ts';
 import { keyColumns, keyOf } from './actors.ts';
 import { endSessions } from './sessions.ts';
 
@@ -21,12 +22,14 @@ export async function changeKey(
   requested: Change,
   event: EventOptions = {},
 ): Promise<void> {
-  const change = notBefore(requested, { updated_at });
-  await db
+  const change = laterThan(requested, { updated_at });
+  const { numUpdatedRows } = await db
     .updateTable('keys')
     .set({ ...columns, version: version + 1, updated_at: change.now })
     .where('id', '=', id)
-    .execute();
+    .where('version', '=', version)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) throw new WriteConflict();
   await recordChanges(db, keySubject, id, differences, change, event);
 }
 

@@ -4,7 +4,7 @@ import type { EventType } from '../../resources/events/schema.ts';
 import type { Tables } from '../tables.ts';
 import type { Change, Differences } from './change.ts';
 import { addEvent, type Subject } from './events.ts';
-import { insertRows } from './rows.ts';
+import { insertRows, laterThan } from './rows.ts';
 
 /** Returns those of `fields` that differ between two states of a resource. */
 export function differencesBetween(before: object, after: object, fields: Iterable<string>): Differences {
@@ -90,9 +90,10 @@ export async function recordDeleted(
   db: Transaction<Tables>,
   subject: Subject,
   subject_id: string,
-  data: { name?: string; key?: string; url?: string; project_id?: string },
-  change: Change,
+  data: { name?: string; key?: string; url?: string; project_id?: string; updated_at: string },
+  requested: Change,
 ): Promise<void> {
+  const change = laterThan(requested, data);
   const { key = null, name, url } = data;
   const project_id = data.project_id ?? (subject.type === 'project' ? subject_id : null);
   const differences = { deleted: { from: key ?? name ?? url ?? null, to: null } };

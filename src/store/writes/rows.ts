@@ -2,7 +2,7 @@ import { type Insertable, sql, type Transaction } from 'kysely';
 import { type Moment, momentOf } from '../../core/clock.ts';
 import { WriteConflict } from '../../database/application.ts';
 import { runsBatches } from '../../database/sql/batches.ts';
-import { inJsonArray, jsonItems } from '../../database/sql/functions.ts';
+import { inJsonArray, jsonItems, nextMillisecond } from '../../database/sql/functions.ts';
 import { namedStatement, param } from '../../database/sql/statement.ts';
 import type { ResourceTable, Tables } from '../tables.ts';
 
@@ -62,7 +62,7 @@ export async function updateRow<Table extends ResourceTable>(
   if (numAffectedRows === 0n) throw new WriteConflict();
 }
 
-/** Updates many rows in the same way, whatever their versions. Returns the new `updated_at` of each. */
+/** Updates many rows in the same way, whatever their versions. Returns the new `updated_at` of each: see `laterThan`. */
 export async function updateRows<Table extends ResourceTable>(
   db: Transaction<Tables>,
   table: Table,
@@ -78,7 +78,7 @@ export async function updateRows<Table extends ResourceTable>(
     .set((eb) => ({
       ...(columns as object),
       version: eb('version', '+', 1),
-      updated_at: sql<string>`case when updated_at > ${now} then updated_at else ${now} end`,
+      updated_at: sql<string>`case when updated_at < ${now} then ${now} else ${nextMillisecond(sql.ref('updated_at'))} end`,
     }))
     .where(inJsonArray(sql.ref(id), ids))
     .returning([`${id} as id`, 'updated_at as at', 'version'])
@@ -155,8 +155,15 @@ const params = (columns: readonly string[]) =>
   Object.fromEntries(columns.map((column) => [column, param(column)]));
 
 /**
- * Keeps `updated_at` from going backwards when requests overtake each other or the clock is set back. The date moves with
- * the time: otherwise a `raised_on` from before would be in the future, and validation would reject every change.
+ * Moves each change of a resource after the one before, when requests overtake each other or the clock of an instance is
+ * behind, so that their times have one order. The date moves with the time: otherwise a `raised_on` from before would be in
+ * the future, and validation would reject every change.
  */
-export const notBefore = <M extends Moment>(moment: M, { updated_at }: { updated_at: string }): M =>
-  moment.now < updated_at ? { ...moment, ...momentOf(new Date(updated_at), moment.time_zone) } : moment;
+export const laterThan = <M extends Moment>(moment: M, { updated_at }: { updated_at: string }): M => {
+  const now = timeAfter(updated_at, moment.now);
+  return now === moment.now ? moment : { ...moment, ...momentOf(new Date(now), moment.time_zone) };
+};
+
+/** The time, or a millisecond after the last one if that is not earlier. */
+export const timeAfter = (last: string, now: string) =>
+  last < now ? now : new Date(Date.parse(last) + 1).toISOString();

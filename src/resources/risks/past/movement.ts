@@ -170,7 +170,7 @@ function reasonSince(register: Register, day: string): RawBuilder<string | null>
   const isBefore = end === undefined ? sql`` : sql`and history.at < ${end}`;
   return sql`(select history.reason from history where history.subject_id = risks.id
     and history.field in ('probability', 'impact') and history.at >= ${endOf(day, register.moment)} ${isBefore}
-    order by history.id desc limit 1)`;
+    order by history.at desc, history.id desc limit 1)`;
 }
 
 /** The score that a risk had before this instant, also if the risk did not match the filters then. */

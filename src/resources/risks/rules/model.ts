@@ -220,6 +220,7 @@ async function lastSet(db: Kysely<Tables>, risk: Risk, field: string) {
     .select(['at', 'key_name', 'key_id', 'actor_user_id'])
     .where('subject_id', '=', risk.id)
     .where('field', 'in', [field, 'created'])
+    .orderBy('at', 'desc')
     .orderBy('id', 'desc')
     .executeTakeFirst();
   const set_at = entry?.at ?? risk.created_at;
