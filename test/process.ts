@@ -28,6 +28,12 @@ export async function muster(
   return { code, stdout: running.stdout(), stderr: running.stderr() };
 }
 
+/** The environment of a process whose clock is ahead of that of the machine. */
+export const clockAhead = (ms: number) => ({
+  NODE_OPTIONS: `--import=${join(import.meta.dirname, 'children/clock-ahead.ts')}`,
+  TEST_CLOCK_AHEAD_MS: String(ms),
+});
+
 /** Starts a long-running command and waits until it prints that it is ready. */
 export async function startMuster(
   t: Pick<TestContext, 'after'>,

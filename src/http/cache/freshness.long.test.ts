@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startMuster, temporaryFolder } from '../../../test/process.ts';
+import { clockAhead, startMuster, temporaryFolder } from '../../../test/process.ts';
 import { freshDatabase, onBothEngines } from '../../../test/service.ts';
 
 const checks = 4_000;
@@ -13,7 +13,7 @@ onBothEngines('freshness', (_, engine) => {
     t.after(drop);
     const environment = { MUSTER_DATABASE_URL: url, MUSTER_RATE_LIMIT: '0' };
     const first = await startMuster(t, temporaryFolder(t), environment);
-    const second = await startMuster(t, temporaryFolder(t), environment);
+    const second = await startMuster(t, temporaryFolder(t), { ...environment, ...clockAhead(1500) });
     const instances = [first.origin, second.origin];
     const ask = async (method: string, path: string, body?: object) => {
       const origin = instances[Math.floor(Math.random() * instances.length)];
@@ -65,7 +65,7 @@ onBothEngines('freshness', (_, engine) => {
     t.after(drop);
     const environment = { MUSTER_DATABASE_URL: url, MUSTER_FAILED_AUTH_LIMIT: '0' };
     const first = await startMuster(t, temporaryFolder(t), environment);
-    const second = await startMuster(t, temporaryFolder(t), environment);
+    const second = await startMuster(t, temporaryFolder(t), { ...environment, ...clockAhead(1500) });
     const ask = (origin: string, method: string, path: string, key = first.key, body?: object) =>
       fetch(origin + path, {
         method,

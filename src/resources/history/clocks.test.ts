@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
-import { startMuster, temporaryFolder } from '../../../test/process.ts';
+import { clockAhead, startMuster, temporaryFolder } from '../../../test/process.ts';
 import { freshDatabase, onBothEngines, pluck, withKey } from '../../../test/service.ts';
 import { newId } from '../../core/ids.ts';
 import { openDatabase } from '../../store/open.ts';
 import { insertRows } from '../../store/writes/rows.ts';
-
-const skew = join(import.meta.dirname, '../../../test/children/clock-ahead.ts');
 
 onBothEngines('instances whose clocks differ', (start, engine) => {
   test('write changes in the order in which they were made', async (t) => {
@@ -16,11 +13,7 @@ onBothEngines('instances whose clocks differ', (start, engine) => {
     t.after(drop);
     const environment = { MUSTER_DATABASE_URL: url };
     const behind = await startMuster(t, temporaryFolder(t), environment);
-    const ahead = await startMuster(t, temporaryFolder(t), {
-      ...environment,
-      NODE_OPTIONS: `--import=${skew}`,
-      TEST_CLOCK_AHEAD_MS: '1500',
-    });
+    const ahead = await startMuster(t, temporaryFolder(t), { ...environment, ...clockAhead(1500) });
     const ask = async ({ origin }: { origin: string }, method: string, path: string, body?: object) => {
       const response = await fetch(`${origin}/v1${path}`, {
         method,

@@ -45,11 +45,12 @@ onBothEngines('tasks', (start) => {
     await service.patch(apolloT1, key, { title: 'x', reason: 'Changes nothing.' });
     const { body } = await service.get(`${apolloT1}/history`, await service.key('projects.read'));
     const entries = pluck(body.data, 'at', 'actor.name', 'reason', 'field', 'from', 'to');
-    const by = [clock().now, 'projects.manage'];
+    const [created, changed] = [clock().now, '2026-11-15T12:00:00.001Z'];
+    const by = 'projects.manage';
     assert.deepEqual(entries, [
-      [...by, null, 'created', null, 'APOLLO-T1'],
-      [...by, 'No valves.', 'status', 'todo', 'blocked'],
-      [...by, 'No valves.', 'due_on', '2026-12-01', null],
+      [created, by, null, 'created', null, 'APOLLO-T1'],
+      [changed, by, 'No valves.', 'status', 'todo', 'blocked'],
+      [changed, by, 'No valves.', 'due_on', '2026-12-01', null],
     ]);
   });
 
