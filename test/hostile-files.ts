@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { xlsxType } from '../src/formats/xlsx-write.ts';
 import { zipped } from '../src/formats/zip.ts';
@@ -35,6 +36,57 @@ function* inChunks(texts: Iterable<string>): Generator<string> {
   }
   yield chunk;
 }
+
+/** Sheets whose names all lead to the same bytes of the file: one entry, or one for each name. */
+export async function repeatedSheet(
+  rows: Iterable<string>,
+  isOneEntry: boolean,
+  isLarge = false,
+): Promise<Buffer> {
+  const names = [...times(20, (i) => (isOneEntry ? 'sheet.xml' : `sheet${i}.xml`))];
+  const parts: Record<string, Iterable<string>> = {
+    'xl/workbook.xml': [
+      `<workbook><sheets>${names.map((_, i) => `<sheet name="${i}" r:id="r${i}"/>`).join('')}</sheets></workbook>`,
+    ],
+    'xl/_rels/workbook.xml.rels': [
+      `<Relationships>${names.map((name, i) => `<Relationship Id="r${i}" Target="${name}"/>`).join('')}</Relationships>`,
+    ],
+  };
+  // Written last, because its record in the directory is repeated.
+  const last = { [`xl/${names.at(-1)}`]: ['<worksheet><sheetData>', ...rows, '</sheetData></worksheet>'] };
+  // Random bytes, so that the size of the file allows more work.
+  if (isLarge) parts['xl/media/image.png'] = times(4000, () => randomBytes(250).toString('hex'));
+  const file = await workbook({ ...parts, ...last });
+  if (isOneEntry) return file;
+  // Repeats the last record of the directory under the other names.
+  const end = file.length - 22;
+  const start = file.lastIndexOf('PK\u0001\u0002', end, 'latin1');
+  const record = file.subarray(start, end);
+  const others = names.slice(0, -1).map((name) => {
+    const other = Buffer.concat([record.subarray(0, 46), Buffer.from(`xl/${name}`)]);
+    other.writeUInt16LE(name.length + 3, 28);
+    other.writeUInt16LE(0, 30);
+    return other;
+  });
+  const tail = Buffer.from(file.subarray(end));
+  const added = Buffer.concat(others).length;
+  for (const at of [8, 10]) tail.writeUInt16LE(tail.readUInt16LE(at) + others.length, at);
+  tail.writeUInt32LE(tail.readUInt32LE(12) + added, 12);
+  return Buffer.concat([file.subarray(0, end), ...others, tail]);
+}
+
+/** Rows of cells that all refer to one text. */
+const sharedTextBook = (text: string, rows: number) =>
+  workbook({
+    'xl/sharedStrings.xml': [`<sst><si><t xml:space="preserve">${text}</t></si></sst>`],
+    'xl/worksheets/sheet1.xml': sheetOf(times(rows, () => '<row><c t="s"><v>0</v></c></row>')),
+  });
+
+/** Texts that nearly are dates. */
+const almostDate = `1/1/20 0am${'t'.repeat(29)}!`;
+
+/** As many short names as a table can have in each of the first rows. */
+const rowOfNames = (row: number) => [...times(1000, (i) => `risk owner ${row} (${i}-5)`)];
 
 const header = '<row><c t="inlineStr"><is><t>name</t></is></c></row>';
 
@@ -113,6 +165,62 @@ export const hostileFiles: Record<
         'xl/worksheets/sheet1.xml': sheetOf(),
       }),
   ],
+  'formats of brackets': [
+    'xlsx',
+    () =>
+      workbook({
+        'xl/styles.xml': [
+          `<styleSheet><numFmt numFmtId="200" formatCode="${'['.repeat(1_000_000)}"/></styleSheet>`,
+        ],
+        'xl/worksheets/sheet1.xml': sheetOf(),
+      }),
+  ],
+  'twenty sheets that are one entry': [
+    'xlsx',
+    () =>
+      repeatedSheet(
+        times(16, () => repeatUpTo('<c/>', mebibyte - 10)),
+        true,
+      ),
+  ],
+  'twenty sheets that are the same bytes': [
+    'xlsx',
+    () =>
+      repeatedSheet(
+        times(16, () => repeatUpTo('<c/>', mebibyte - 10)),
+        false,
+      ),
+  ],
+  'twenty sheets of names': [
+    'xlsx',
+    () =>
+      repeatedSheet(
+        times(
+          30,
+          (i) =>
+            `<row>${rowOfNames(i)
+              .map((name) => `<c t="str"><v>${name}</v></c>`)
+              .join('')}</row>`,
+        ),
+        false,
+        true,
+      ),
+  ],
+  'a long shared text of quotes': ['xlsx', () => sharedTextBook("'".repeat(1_000_000), 10_000)],
+  'a long shared text of blanks': ['xlsx', () => sharedTextBook(`${' '.repeat(1_000_000)}x`, 15)],
+  'a long shared text of letters': ['xlsx', () => sharedTextBook('é'.repeat(500_000), 30)],
+  'a shared text of many runs': [
+    'xlsx',
+    () =>
+      workbook({
+        'xl/sharedStrings.xml': [
+          '<sst><si>',
+          ...times(15, () => `<t>${repeatUpTo('_x0041_', mebibyte - 100)}</t>`),
+          '</si></sst>',
+        ],
+        'xl/worksheets/sheet1.xml': sheetOf(),
+      }),
+  ],
   'nested entities': [
     'xlsx',
     () =>
@@ -140,6 +248,19 @@ export const hostileFiles: Record<
   'a thousand unknown columns': [
     'csv',
     () => `${Array.from({ length: 1000 }, (_, i) => `manager e-mial ${i}`).join(',')}\n`,
+  ],
+  'rows of a thousand names': ['csv', () => [...times(30, (i) => `${rowOfNames(i).join(',')}\n`)].join('')],
+  'columns of almost dates': [
+    'csv',
+    () => `name,start_on,end_on\n${repeatUpTo(`a,${almostDate},${almostDate}\n`, mebibyte)}`,
+  ],
+  'names with blanks after a comma': [
+    'csv',
+    () => `name,manager\n${repeatUpTo(`a,"b,${' '.repeat(900_000)}c,d"\n`, 10 * mebibyte)}`,
+  ],
+  'bytes of no encoding': [
+    'csv',
+    () => Buffer.concat([Buffer.from(`name\n${repeatUpTo('éa', 10 * mebibyte)}`), Buffer.from([0xff])]),
   ],
   'columns with long names': ['csv', () => `name,${'manager '.repeat(60_000)},${'x'.repeat(400_000)}\n`],
   'texts of combining marks': [

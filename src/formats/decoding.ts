@@ -27,7 +27,7 @@ export function* decoded(
 }
 
 /** A charset is decided by this many bytes at most, because comparing takes time. */
-const maxSampleBytes = 4 * 1024 * 1024;
+const maxSampleBytes = 1024 * 1024;
 
 /**
  * UTF-16 is recognized by its byte order mark, or by the zero in an ASCII character at the start. A file that is not UTF-8

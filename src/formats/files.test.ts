@@ -3,12 +3,14 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import readExcelFile from 'read-excel-file/node';
 import writeExcelFile from 'write-excel-file/node';
+import { repeatedSheet } from '../../test/hostile-files.ts';
 import { sheetRows, workbook, workbookOf } from '../../test/workbook.ts';
+import { sourceOf } from '../import/source.ts';
 import { cellReader, escapeFormula, unescapeFormula, writeCell } from './cells.ts';
 import { csvLine, readCsv } from './csv.ts';
 import { repeatedMember } from './json.ts';
 import { readNdjson } from './ndjson.ts';
-import type { Row } from './rows.ts';
+import { plainLayout, type Row } from './rows.ts';
 import { readXlsx } from './xlsx.ts';
 import { packXlsx, sheet } from './xlsx-write.ts';
 import { entriesOf, zipped } from './zip.ts';
@@ -541,4 +543,74 @@ test('reads one JSON object per line; any other line is a row with an error', ()
       [5, undefined],
     ],
   );
+});
+
+test('a number format longer than the 255 characters of Excel is ignored', async () => {
+  const dateIn = async (formatCode: string) => {
+    const file = await files({
+      'xl/workbook.xml': '<workbook><sheets><sheet name="s"/></sheets></workbook>',
+      'xl/styles.xml': `<styleSheet><numFmt numFmtId="200" formatCode="${formatCode}"/><cellXfs><xf numFmtId="200"/></cellXfs></styleSheet>`,
+      'xl/worksheets/sheet1.xml': `<worksheet><sheetData>${sheetRows(['on', 'x'])}<row><c s="0"><v>46000</v></c></row></sheetData></worksheet>`,
+    });
+    return (await xlsx(file))[0]?.cells[0];
+  };
+  assert.equal(await dateIn(`${'['.repeat(251)}yyyy`), '2025-12-09');
+  assert.equal(await dateIn(`${'['.repeat(252)}yyyy`), 46_000);
+  assert.equal(await dateIn('['.repeat(900_000)), 46_000);
+});
+
+/** The number of pieces of a file that a reader unpacks. */
+async function countPieces(file: Uint8Array): Promise<number> {
+  const layout = { ...plainLayout, chooseSheet: () => 0, countColumns: () => 0 };
+  return (await Array.fromAsync(readXlsx(file, undefined, layout))).length;
+}
+
+test('unpacks an entry once, however many sheets it is', async () => {
+  const blank = () => [sheetRows(['name', 'x']), '<row></row>'.repeat(100_000)];
+  const one = await countPieces(await workbookOf([{ name: 'a', rows: blank().join('') }]));
+  const twenty = await countPieces(await repeatedSheet(blank(), true));
+  assert.ok(twenty <= 2 * one + 10, `${twenty} pieces instead of ${one}`);
+});
+
+test('limits all that is read from a workbook: bytes under several names, elements, and shared texts', async () => {
+  const tooLarge = { code: 'too_large', message: /it would unpack to more than \d+ MiB/ };
+  const sheets = await repeatedSheet([...Array(20).fill('<a/>'.repeat(200_000))], false);
+  await assert.rejects(countPieces(sheets), tooLarge);
+  const elements = await workbookOf([{ name: 'a', rows: '<a/>'.repeat(1_500_000) }]);
+  await assert.rejects(countPieces(elements), tooLarge);
+  const shared = (rows: string) =>
+    bookOf(
+      `<worksheet><sheetData>${sheetRows(['name', 'x'])}${rows}</sheetData></worksheet>`,
+      `<sst><si><t>${"'".repeat(900_000)}=</t></si></sst>`,
+    );
+  const [row] = await xlsx(await shared('<row><c t="s"><v>0</v></c></row>'));
+  assert.equal(String(row?.cells[0]).length, 900_000);
+  await assert.rejects(xlsx(await shared('<row><c t="s"><v>0</v></c></row>'.repeat(30))), tooLarge);
+  await assert.rejects(
+    xlsx(await shared(`<row>${'<c t="s"><v>0</v></c>'.repeat(2)}</row>`)),
+    /a row is longer than 1 MiB/,
+  );
+  await assert.rejects(
+    xlsx(await bookOf('<worksheet/>', `<sst><si>${`<t>${'x'.repeat(600_000)}</t>`.repeat(2)}</si></sst>`)),
+    /a text is longer than 1 MiB/,
+  );
+});
+
+test('reading a file ends when nobody waits for it', async () => {
+  const blank = await workbookOf([
+    { name: 'a', rows: sheetRows(['name', 'x']) + '<row></row>'.repeat(500_000) },
+  ]);
+  const text = Buffer.from(`name\n${'\n'.repeat(1_000_000)}`);
+  for (const source of [
+    sourceOf('xlsx', blank, {}),
+    sourceOf('csv', text, {}),
+    sourceOf('ndjson', text, {}),
+  ]) {
+    let pieces = 0;
+    const assertWanted = () => {
+      if (++pieces === 3) throw new Error('gone');
+    };
+    await assert.rejects(Array.fromAsync(source.rows(assertWanted)), /gone/);
+    assert.equal(pieces, 3);
+  }
 });

@@ -26,8 +26,11 @@ const maxBytes = { sheet: 512 * mebibyte, texts: 64 * mebibyte, other: mebibyte 
 /** The maximum number of columns of a sheet in Excel. */
 const maxSheetColumns = 16_384;
 
-/** Chooses one of several sheets by their names and first rows. */
-type ChooseSheet = (sheets: readonly { name: string; rows: readonly TableRow[] }[]) => number;
+/** Chooses one of several sheets by their names, and by the columns that their first rows name. */
+type SheetChoice = {
+  chooseSheet?: (sheets: readonly { name: string; columns: number }[]) => number;
+  countColumns?: (rows: readonly TableRow[]) => number;
+};
 
 /**
  * Reads the rows of one sheet of a workbook: the named one; or else the one that `choose` prefers; or else the first that
@@ -36,7 +39,7 @@ type ChooseSheet = (sheets: readonly { name: string; rows: readonly TableRow[] }
 export async function* readXlsx(
   file: Uint8Array,
   sheetName?: string,
-  layout?: TableLayout & { chooseSheet?: ChooseSheet },
+  layout?: TableLayout & SheetChoice,
 ): AsyncGenerator<Row[]> {
   try {
     const entries = await entriesOf(file);
@@ -53,21 +56,20 @@ export async function* readXlsx(
     let { chosen } = found;
     if (sheetName === undefined && layout?.chooseSheet && visible.length > 1) {
       const sheets = [];
+      const columnsOf = new Map<Entry, number>();
       for (const { name, entry } of visible.slice(0, maxChoices)) {
         const rows: TableRow[] = [];
-        const table = {
-          hasRows: () => true,
-          width: () => undefined,
-          add: (row: TableRow) => rows.push(row),
-          end() {},
-        };
-        const ofChoice = { name, others: [], visible: [] };
-        const collector = rowCollector(texts.texts, styles.formats, ofChoice, table);
-        for await (const _ of parseXml(entry, maxBytes.sheet, collector.handler)) {
-          yield [];
-          if (collector.isAtEnd() || rows.length >= firstRows) break;
-        }
-        sheets.push({ name, rows: rows.slice(0, firstRows) });
+        const collector = rowCollector(texts.texts, styles.formats, name, () => maxColumns, entry.spend);
+        // Several sheets can be one entry.
+        if (!columnsOf.has(entry))
+          for await (const _ of parseXml(entry, maxBytes.sheet, collector.handler)) {
+            yield [];
+            rows.push(...collector.take().slice(0, firstRows - rows.length));
+            if (collector.isAtEnd() || rows.length >= firstRows) break;
+          }
+        const columns = columnsOf.get(entry) ?? layout.countColumns?.(rows) ?? 0;
+        columnsOf.set(entry, columns);
+        sheets.push({ name, columns });
       }
       chosen = visible[layout.chooseSheet(sheets)] ?? chosen;
     }
@@ -76,12 +78,21 @@ export async function* readXlsx(
       others: found.othersOf(chosen.name),
       visible: visible.map(({ name }) => name),
     };
-    const collector = rowCollector(texts.texts, styles.formats, sheet, createTable(layout));
+    const table = createTable(layout);
+    const collector = rowCollector(texts.texts, styles.formats, chosen.name, table.width, chosen.entry.spend);
+    const rows: Row[] = [];
+    const take = () => rows.splice(0).map((row) => (row.isHeader ? { ...row, sheet } : row));
     for await (const _ of parseXml(chosen.entry, maxBytes.sheet, collector.handler)) {
-      yield collector.take();
+      // One by one, because the rows of a small piece can repeat a long text.
+      for (const row of collector.take()) {
+        table.add(row, rows);
+        yield take();
+      }
+      yield [];
       if (collector.isAtEnd()) break;
     }
-    yield collector.end();
+    table.end(rows);
+    yield take();
   } catch (error) {
     if (error instanceof ZipError) throw unreadable(error);
     throw error;
@@ -168,9 +179,10 @@ function styleCollector() {
   const handler: XmlHandler = {
     open(name, { numFmtId = '0', formatCode = '' }) {
       if (name === 'cellXfs') isInCellStyles = true;
-      if (name === 'numFmt') {
+      // Excel allows 255 characters.
+      if (name === 'numFmt' && formatCode.length <= 255) {
         // Without quoted texts, escaped characters, and colors, conditions or languages.
-        const code = formatCode.replace(/"[^"]*"|\\.|\[[^\]]*\]/g, '');
+        const code = formatCode.replace(/"[^"]*"|\\.|\[[^[\]]*\]/g, '');
         if (code.includes('%')) numberFormats.set(numFmtId, 'percent');
         else if (/[dy]/i.test(code)) numberFormats.set(numFmtId, 'date');
       }
@@ -195,6 +207,7 @@ function runCollector() {
     },
     text(part: string) {
       if (isInRun) text += part;
+      if (text.length > maxRowLength) throw new ZipError('a text is longer than 1 MiB');
     },
     close(name: string) {
       if (name === 'rPh') phonetics--;
@@ -208,7 +221,7 @@ function runCollector() {
   };
 }
 
-/** Collects the shared strings: each is an `si` element. */
+/** Collects the shared strings: each is an `si` element. Whatever its cells need of a text is done once. */
 function textCollector() {
   const texts: string[] = [];
   const run = runCollector();
@@ -219,21 +232,23 @@ function textCollector() {
       run.close(name);
       if (name !== 'si') return;
       if (texts.length === maxFileCells) throw tooManyCells();
-      texts.push(run.take());
+      texts.push(unescapeFormula(run.take()));
     },
   };
   return { texts, handler };
 }
 
-/** Collects the rows of a sheet. Cells beyond the columns of the header are not stored. */
+/** Collects the rows of a sheet that are not blank. Cells beyond the columns of the header are not stored. */
 function rowCollector(
   texts: readonly string[],
   formats: ReadonlyMap<string, NumberFormat>,
-  sheet: NonNullable<Row['sheet']>,
-  table: Pick<ReturnType<typeof createTable>, 'hasRows' | 'width' | 'add' | 'end'>,
+  sheetName: string,
+  width: () => number | undefined,
+  spend: Entry['spend'],
 ) {
   const run = runCollector();
-  let rows: Row[] = [];
+  const rows: TableRow[] = [];
+  let hasRows = false;
   let isAtEnd = false;
   let line = 0;
   let rowCount = 0;
@@ -267,7 +282,7 @@ function rowCollector(
     nextColumn = column + 1;
     if (column >= maxSheetColumns) throw new ZipError('a column number is beyond the limit of a sheet');
     if (++cellCount > maxFileCells) throw tooManyCells();
-    const where = `The cell ${reference ?? columnName(column) + line} of the sheet “${shortened(sheet.name)}”`;
+    const where = `The cell ${reference ?? columnName(column) + line} of the sheet “${shortened(sheetName)}”`;
     if (kind === 'e') error = `${where} contains an error. Fix its formula.`;
     // Read as empty, it would erase data. A formula can also result in an empty text.
     else if (hasFormula && (!hasValue || (value === '' && kind !== 'str')))
@@ -281,15 +296,20 @@ function rowCollector(
     run.take();
     if (cell === undefined || cell === '') return;
     isBlank = false;
-    if (column < (table.width() ?? maxColumns)) cells[column] = cell;
-    else if (table.hasRows()) error ??= unnamedColumn(column);
+    if (column < (width() ?? maxColumns)) cells[column] = cell;
+    else if (hasRows || width()) error ??= unnamedColumn(column);
     else throw new ZipError(`it has more than ${maxColumns} columns`);
   }
 
   function cellValue(): unknown {
     const inline = run.take();
     if (kind === 'inlineStr' || value === '') return unescapeFormula(inline);
-    if (kind === 's') return unescapeFormula(texts[Number(value)] ?? '');
+    if (kind === 's') {
+      const text = texts[Number(value)] ?? '';
+      spend(text.length);
+      addLength(text.length);
+      return text;
+    }
     if (kind === 'b') return value === '1';
     if (kind !== undefined && kind !== 'n') return unescaped(value);
     const number = Number(value);
@@ -300,8 +320,15 @@ function rowCollector(
     return (format === 'date' ? timeOfSerial(number) : undefined) ?? number;
   }
 
+  function addLength(length: number): void {
+    rowLength += length;
+    if (rowLength > maxRowLength) throw new ZipError('a row is longer than 1 MiB');
+  }
+
   function closeRow() {
-    if (!isBlank) table.add({ line, cells, ...(error !== undefined && { error }) }, rows);
+    if (isBlank) return;
+    hasRows = true;
+    rows.push({ line, cells, ...(error !== undefined && { error }) });
   }
 
   const handler: XmlHandler = {
@@ -320,8 +347,7 @@ function rowCollector(
       else run.open(name);
     },
     text(text) {
-      rowLength += text.length;
-      if (rowLength > maxRowLength) throw new ZipError('a row is longer than 1 MiB');
+      addLength(text.length);
       if (isInValue) value += text;
       else run.text(text);
     },
@@ -333,21 +359,7 @@ function rowCollector(
       else run.close(name);
     },
   };
-  function take(): Row[] {
-    const taken = rows.map((row) => (row.isHeader ? { ...row, sheet } : row));
-    rows = [];
-    return taken;
-  }
-
-  return {
-    handler,
-    isAtEnd: () => isAtEnd,
-    take,
-    end() {
-      table.end(rows);
-      return take();
-    },
-  };
+  return { handler, isAtEnd: () => isAtEnd, take: () => rows.splice(0) };
 }
 
 const tooManyCells = () => new ZipError(`it has more than ${maxFileCells} cells`, { isTooLarge: true });

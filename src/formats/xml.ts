@@ -27,6 +27,8 @@ export async function* parseXml(entry: Entry, maxBytes: number, handler: XmlHand
   parser.on('opentag', ({ name, attributes }) => {
     lengthSinceTag = 0;
     depth++;
+    // An element takes longer than its bytes.
+    entry.spend(8);
     if (depth > maxDepth) throw new ZipError('its XML is nested too deep');
     handler.open(localName(name), attributes as Record<string, string>);
   });

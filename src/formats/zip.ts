@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { type Entry as FileEntry, type ZipFile as FileReader, fromBufferPromise } from 'yauzl';
 import { ZipFile as FileWriter } from 'yazl';
 
-/** A file in a ZIP file. `content` decompresses it piece by piece, up to `maxBytes`. */
-export type Entry = { content: (maxBytes: number) => AsyncGenerator<Uint8Array> };
+/** A file in a ZIP file. `content` decompresses it piece by piece, up to `maxBytes`; `spend` counts other work as bytes. */
+export type Entry = { content: (maxBytes: number) => AsyncGenerator<Uint8Array>; spend(bytes: number): void };
 
 /** An invalid ZIP file. The message completes a sentence about the file. */
 export class ZipError extends Error {
@@ -25,15 +25,27 @@ const maxEntries = 10_000;
 const maxRatio = 200;
 const alwaysAllowedBytes = 16 * 1024 * 1024;
 
+/** The maximum for all that is read from one ZIP file: several names can lead to the same bytes. */
+const maxTotalBytes = 768 * 1024 * 1024;
+
 /** Reads the central directory. Nothing is decompressed. */
 export async function entriesOf(file: Uint8Array): Promise<Map<string, Entry>> {
   const entries = new Map<string, Entry>();
+  const total = Math.min(maxTotalBytes, Math.max(alwaysAllowedBytes, file.length * maxRatio));
+  let left = total;
+  const spend = (bytes: number) => {
+    left -= bytes;
+    if (left < 0) throw tooLarge('it', total);
+  };
   try {
     const reader = await fromBufferPromise(Buffer.from(file.buffer, file.byteOffset, file.byteLength));
     if (reader.entryCount > maxEntries)
       throw new ZipError(`it has more than ${maxEntries} entries`, { isTooLarge: true });
     for await (const entry of reader.eachEntry())
-      entries.set(entry.fileName, { content: (maxBytes) => contentOf(reader, entry, maxBytes) });
+      entries.set(entry.fileName, {
+        content: (maxBytes) => contentOf(reader, entry, maxBytes, spend),
+        spend,
+      });
   } catch (error) {
     throw unreadable(error);
   }
@@ -45,22 +57,28 @@ async function* contentOf(
   reader: FileReader,
   entry: FileEntry,
   maxBytes: number,
+  spend: Entry['spend'],
 ): AsyncGenerator<Uint8Array> {
   const { fileName, compressedSize, uncompressedSize, compressionMethod } = entry;
   if (entry.isEncrypted()) throw new ZipError('it is encrypted');
   const limit = Math.min(maxBytes, Math.max(alwaysAllowedBytes, compressedSize * maxRatio));
-  if (uncompressedSize > limit)
-    throw new ZipError(`${fileName} would unpack to more than ${Math.ceil(limit / 1024 / 1024)} MiB`, {
-      isTooLarge: true,
-    });
+  if (uncompressedSize > limit) throw tooLarge(fileName, limit);
   if (!entry.canDecodeFileData())
     throw new ZipError(`its compression method (${compressionMethod}) is not supported`);
   try {
-    yield* (await reader.openReadStreamPromise(entry)) as Readable;
+    for await (const piece of (await reader.openReadStreamPromise(entry)) as Readable) {
+      spend(piece.length);
+      yield piece;
+    }
   } catch (error) {
     throw unreadable(error);
   }
 }
+
+const tooLarge = (what: string, bytes: number) =>
+  new ZipError(`${what} would unpack to more than ${Math.ceil(bytes / 1024 / 1024)} MiB`, {
+    isTooLarge: true,
+  });
 
 function unreadable(error: unknown): ZipError {
   if (error instanceof ZipError) return error;

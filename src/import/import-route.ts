@@ -8,6 +8,7 @@ import { limits, Strict } from '../core/schemas.ts';
 import type { Scope } from '../core/scopes.ts';
 import { grants, insufficientScope } from '../core/scopes.ts';
 import type { App } from '../http/fastify.ts';
+import { assertConnected } from '../http/request/connected.ts';
 import { runIdempotent } from '../http/request/idempotency.ts';
 import { parseQueryString } from '../http/request/query-string.ts';
 import { whileSilent } from '../http/request/silent.ts';
@@ -102,6 +103,7 @@ async function receive(
     include,
     seesPeople: grants(request.actor.scopes, 'personnel.read'),
     change: () => ({ ...request.change, isImport: true }),
+    assertWanted: () => assertConnected(request),
     started_at: request.moment.now,
   };
   const sync = readSync(query, request.change, atomic);

@@ -57,6 +57,8 @@ export type ImportJob = {
   /** The actor and the current time. Called for each batch, because an import takes long. */
   change(): Change;
   onProgress?(done: number, rows: number): void;
+  /** Throws if nobody waits for the response. What has begun to be written is written to the end. */
+  assertWanted?(): void;
   started_at: string;
 };
 
@@ -86,7 +88,7 @@ const batchesReadAhead = 4;
 export async function runImport(store: Store, job: ImportJob): Promise<{ scan: FileScan; results: Results }> {
   const { importable, source, options, recognition } = job;
   const { mode, atomic, dry_run } = options;
-  const scan = await scanFile(importable, source, mode, recognition);
+  const scan = await scanFile(importable, source, mode, recognition, job.assertWanted);
   if (dry_run)
     return { scan, results: await store.dryRun((db) => importInOneTransaction(store, db, job, scan)) };
   if (!atomic) {
@@ -328,7 +330,8 @@ async function importRows(
 
   const parse = createRowParser(importable, scan.columns, source.isTable, job.include !== undefined);
   // A stream reads the next batches while the current one is written.
-  const stream = Readable.from(readBatches(source.rows(), parse, size), { highWaterMark: batchesReadAhead });
+  const rows = source.rows(options.dry_run ? job.assertWanted : undefined);
+  const stream = Readable.from(readBatches(rows, parse, size), { highWaterMark: batchesReadAhead });
   try {
     const file: AsyncIterator<Batch> = stream[Symbol.asyncIterator]();
     // A retried transaction gets the same batches again, and what it does not write is left for the next one.

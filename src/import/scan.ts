@@ -13,10 +13,10 @@ import { inReadingOrder } from './recognize/evidence.ts';
 import { normalizeColumnName } from './recognize/names.ts';
 import { type Recognition, unknownName } from './recognize/parameters.ts';
 
-/** A file whose rows can be read from the start any number of times. */
+/** A file whose rows can be read from the start any number of times. `assertWanted` throws if nobody waits for them. */
 export type Source = {
   isTable: boolean;
-  rows(): AsyncIterable<Row[]>;
+  rows(assertWanted?: () => void): AsyncIterable<Row[]>;
   /** The encoding of a CSV file. */
   charset?: string;
 };
@@ -37,6 +37,7 @@ export async function scanFile(
   source: Source,
   mode: 'create' | 'upsert',
   recognition: Recognition,
+  assertWanted?: () => void,
 ): Promise<FileScan> {
   if (!source.isTable) rejectTableParameters(recognition);
   const columns = createColumns(importable, recognition);
@@ -50,7 +51,7 @@ export async function scanFile(
   let isEmpty = source.isTable;
   let rows = 0;
   let header: Row | undefined;
-  for await (const chunk of source.rows()) {
+  for await (const chunk of source.rows(assertWanted)) {
     for (const row of chunk) {
       if (row.isHeader) {
         if (!recognition.isLenient) rejectUnknownColumns(recognition.map, row.names);

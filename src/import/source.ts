@@ -123,7 +123,7 @@ export function sourceOf(
   }[format];
   return {
     isTable: format !== 'ndjson',
-    rows: () => boundedRows(read()),
+    rows: (assertWanted) => boundedRows(read(), assertWanted),
     ...(encoding && { charset: encoding.toLowerCase() }),
   };
 }
@@ -132,7 +132,7 @@ export function sourceOf(
 const maxReadMs = 60_000;
 
 /** Reads the rows of a file without blocking the event loop. Rejects a file with too many cells or too slow to read. */
-async function* boundedRows(file: AsyncIterable<Row[]> | Iterable<Row[]>): AsyncGenerator<Row[]> {
+async function* boundedRows(file: AsyncIterable<Row[]> | Iterable<Row[]>, assertWanted?: () => void) {
   const pause = createPacer();
   let cells = 0;
   let readMs = 0;
@@ -141,6 +141,7 @@ async function* boundedRows(file: AsyncIterable<Row[]> | Iterable<Row[]>): Async
     for (const row of rows) cells += row.cells.length;
     if (cells > maxFileCells) throw tooLarge(`has more than ${maxFileCells} cells`);
     await pause();
+    assertWanted?.();
     readMs += performance.now() - start;
     if (readMs > maxReadMs) throw tooLarge(`takes more than ${maxReadMs / 1000} seconds to read`);
     yield rows;

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { test } from 'node:test';
 import { onSqlite, pluck, withKey } from '../../test/service.ts';
 import { sheetRows, workbookOf } from '../../test/workbook.ts';
 import { readForm } from '../formats/multipart.ts';
+import { xlsxType } from '../formats/xlsx-write.ts';
 
 const boundary = 'x-123';
 const type = `multipart/form-data; boundary=${boundary}`;
@@ -21,6 +23,17 @@ const form = (...parts: [headers: string, content: string | Buffer][]) =>
 
 const filePart = (name: string, mediaType = '') =>
   `Content-Disposition: form-data; name="file"; filename="${name}"${mediaType && `\r\nContent-Type: ${mediaType}`}`;
+
+/** Resolves when a handler of a request starts or ends. */
+const handled = (event: 'start' | 'asyncEnd') =>
+  new Promise<void>((resolve) => {
+    const name = `tracing:fastify.request.handler:${event}`;
+    const listener = () => {
+      unsubscribe(name, listener);
+      resolve();
+    };
+    subscribe(name, listener);
+  });
 
 // Reading a request does not depend on the engine.
 onSqlite('an upload', (start) => {
@@ -98,6 +111,27 @@ onSqlite('an upload', (start) => {
     large.destroy();
     const elsewhere = await service.upload('/v1/personnel', key, form(), type);
     assert.equal(elsewhere.status, 415);
+  });
+
+  test('is not imported if its client has gone before it was read', async (t) => {
+    const { service, key } = await withKey(start(t));
+    const rows = `${sheetRows(['name'], ['Ada'])}${'<row></row>'.repeat(700_000)}`;
+    const file = await workbookOf([{ name: 'A', rows }]);
+    for (const gone of [true, false]) {
+      const sent = request(`${service.origin}/v1/personnel/import`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': xlsxType },
+      });
+      sent.on('error', () => {});
+      const ended = handled('asyncEnd');
+      const started = handled('start');
+      sent.end(file);
+      await started;
+      if (gone) sent.destroy();
+      await ended;
+      const { body } = await service.get('/v1/personnel', key);
+      assert.deepEqual(pluck(body.data, 'name'), gone ? [] : ['Ada']);
+    }
   });
 
   test('is downloaded for Excel with a byte order mark', async (t) => {

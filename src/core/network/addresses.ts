@@ -63,4 +63,4 @@ export function listNetworks(networks: readonly string[]): BlockList {
 export const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');
 
 /** Dual-stack sockets report IPv4 as `::ffff:192.0.2.1`; link-local addresses carry a zone such as `%eth0`. */
-const normalizeAddress = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+const normalizeAddress = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*/s, '');

@@ -10,6 +10,9 @@ import { createSheetChoice } from './sheets.ts';
 /** A longer cell is data, and it would take long to compare the cells of many rows with the names of columns. */
 const maxNameLength = 200;
 
+/** The number of cells of a row that show whether it is the header. */
+const maxNames = 300;
+
 /** What the request states about the table of its file. */
 type Stated = { map: ReadonlyMap<string, string>; header_row?: number | undefined };
 
@@ -27,7 +30,7 @@ export function createLayout(importable: Importable, { map, header_row }: Stated
   };
   /** The number of fields that the cells of a row name. */
   const countColumns = (row: TableRow | undefined) =>
-    new Set(namesIn(row).flatMap((name) => findColumn(name) ?? [])).size;
+    new Set(namesIn(row).flatMap((name, i) => (i < maxNames && findColumn(name)) || [])).size;
 
   /** The second line of a header whose first one is enough. */
   let labels: TableRow['cells'] | undefined;
@@ -92,11 +95,9 @@ export function createLayout(importable: Importable, { map, header_row }: Stated
       const isGroupTitle = filled.length === 1 && first === 0 && /\S\s+\S/.test(String(cells[first]).trim());
       return isGroupTitle && names.length > 2 ? 'It has only one cell.' : undefined;
     },
-    chooseSheet: createSheetChoice(importable.what, (rows) => {
-      const { position } = findHeader(rows);
-      return countColumns(rows[position]);
-    }),
-  } satisfies TableLayout & { chooseSheet: unknown };
+    chooseSheet: createSheetChoice(importable.what),
+    countColumns: (rows: readonly TableRow[]) => countColumns(rows[findHeader(rows).position]),
+  } satisfies TableLayout & { chooseSheet: unknown; countColumns: unknown };
 }
 
 const totals = 'It is a row of totals.';

@@ -1,5 +1,4 @@
 import { fold } from '../../core/text.ts';
-import type { TableRow } from '../../formats/rows.ts';
 import type { Importable } from '../importable.ts';
 
 /** The words in the names of sheets, English and German. */
@@ -21,9 +20,9 @@ const minColumns = 2;
  * with a table that has at least half as many known columns as the best one. Otherwise the first sheet.
  */
 export const createSheetChoice =
-  (what: Importable['what'], countColumns: (rows: readonly TableRow[]) => number) =>
-  (sheets: readonly { name: string; rows: readonly TableRow[] }[]): number => {
-    const scores = sheets.map(({ rows }) => (rows.length === 0 ? 0 : countColumns(rows)));
+  (what: Importable['what']) =>
+  (sheets: readonly { name: string; columns: number }[]): number => {
+    const scores = sheets.map(({ columns }) => columns);
     const best = Math.max(...scores);
     if (best < minColumns) return 0;
     const isNamed = ({ name }: { name: string }, i: number) =>

@@ -17,7 +17,7 @@ const maxLength = 40;
 
 // English, German or French. Any other word before a date, such as “before”, changes its meaning.
 const weekday = String.raw`(?:(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?|mo|di|mi|do|fr|sa|so|lun|mar|mer|jeu|ven|sam|dim)\.?,?\s+)?`;
-const zone = String.raw`(?:\s*(?:z|[+-]\d{2}(?::?\d{2})?|\(?(?:utc|gmt|[a-z]{1,4}[sd]?t)(?:[+-]\d{1,2}(?::?\d{2})?)?\)?))*`;
+const zone = String.raw`(?:\s*(?:z|[+-]\d{2}(?::?\d{2})?|\(?(?:utc|gmt|[a-z]{1,4}[sd]?t)(?:[+-]\d{1,2}(?::?\d{2})?)?\)?)){0,3}`;
 /** Nothing but a time may follow a date: other text, such as the end of a period, would be lost. */
 const time = String.raw`(?:(?:T|,?\s+(?:at\s+)?|,)[0-2]?\d(?:(?::[0-5]\d){1,2}(?:[.,]\d{1,9})?(?:\s*[ap]\.?m\.?)?|\s*[ap]\.?m\.?)${zone})?$`;
 const yearFirst = new RegExp(String.raw`^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})${time}`, 'i');

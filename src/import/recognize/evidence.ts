@@ -102,7 +102,7 @@ const isChoice = (column: Column, cell: unknown) =>
 const isOwn = ({ column }: TableColumn, ownId: RegExp, text: string) =>
   column.field === 'key' ? /^[A-Z0-9]{2,10}(-[RIT]\d+)?$/.test(text) : ownId.test(text);
 
-const invertedName = /^\s*([^,]{1,100}),\s*([^,]{1,100})$/;
+const invertedName = /^([^,]{1,100}),([^,]{1,100})$/;
 
 /** Parts after a comma that do not make the rest a last name. */
 const suffixes = /^(?:jr|sr|ii|iii|iv|ph\.?d|md|inc|ltd|llc|gmbh)\.?$/i;

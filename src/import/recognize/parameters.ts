@@ -99,7 +99,7 @@ function readConstants(pieces: readonly string[]): Map<string, string> {
   const constants = new Map<string, string>();
   let field: string | undefined;
   for (const piece of pieces) {
-    const [, name, value = ''] = /^\s*([a-z][a-z_]*(?:\.[^:]+)?)\s*:(.*)$/is.exec(piece) ?? [];
+    const [, name, value = ''] = /^\s*([a-z][a-z_]*(?:\.[^:]*[^:\s])?)\s*:(.*)$/is.exec(piece) ?? [];
     if (name !== undefined) {
       field = name;
       constants.set(name, value.trim());

@@ -53,7 +53,7 @@ async function matchPeople(
 
 /** The person in `Lovelace, Ada`, `Ada Lovelace <ada@example.com>` and `Ada Lovelace [50%]`, and the text that is left. */
 function alternativeNames(text: string): { name: string; unused?: string }[] {
-  const [, email] = /<([^<>\s]+@[^<>\s]+)>/.exec(text) ?? [];
+  const [, email] = /<([^<>@\s]+@[^<>@\s]+)>/.exec(text) ?? [];
   const [, bare = '', unused = ''] = /^([^<([]*)(.*)$/s.exec(text) ?? [];
   const names = [
     { name: email ?? '' },

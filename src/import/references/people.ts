@@ -95,7 +95,8 @@ export function separatePeople(text: string): string[] {
 
 /** The name and the email address in `Lovelace, Ada`, `Ada Lovelace <ada@example.com>` or `ada@example.com`. */
 export function placeholderOf(text: string): { name: string; email?: string } {
-  const [, email] = /<([^<>\s]+@[^<>\s]+)>/.exec(text) ?? /^([^<>\s]+@[^<>\s]+\.[^<>\s]+)$/.exec(text) ?? [];
+  const [, email] =
+    /<([^<>@\s]+@[^<>@\s]+)>/.exec(text) ?? /^([^<>@\s]+@[^<>@.\s]+(?:\.[^<>@.\s]+)+)$/.exec(text) ?? [];
   const [, bare = ''] = /^([^<([]*)/.exec(text) ?? [];
   const name = inReadingOrder(bare.trim() || email || text);
   return { name, ...(email && { email }) };

@@ -68,8 +68,9 @@ export async function runSync(store: Store, job: ImportJob, options: SyncOptions
 }
 
 /** Reads the keys of all rows, also of those that will fail: a person with an invalid phone number has not left. */
-async function addKeysOfFile({ importable, source, options, recognition }: ImportJob, keys: Set<string>) {
-  const { columns } = await scanFile(importable, source, options.mode, recognition);
+async function addKeysOfFile(job: ImportJob, keys: Set<string>) {
+  const { importable, source, options, recognition } = job;
+  const { columns } = await scanFile(importable, source, options.mode, recognition, job.assertWanted);
   const parse = createRowParser(importable, columns, source.isTable);
   for await (const rows of source.rows()) {
     for (const row of rows) {

@@ -38,7 +38,7 @@ async function parserOf(field: string, texts: readonly string[]): Promise<Parse>
 
 /** `4 5`, `4x5` or two columns. */
 function parseRating(text: string): Parsed {
-  const [, probability, impact] = /^(\d)\s*[x×*/,;\s]\s*(\d)$/.exec(text) ?? [];
+  const [, probability, impact] = /^(\d)(?:\s*[x×*/,;]\s*|\s+)(\d)$/.exec(text) ?? [];
   if (!probability || !impact) return { error: 'Write the probability and the impact, such as 4 x 5.' };
   return {
     changes: { probability: Number(probability), impact: Number(impact) },

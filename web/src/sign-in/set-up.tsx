@@ -22,7 +22,7 @@ export function SetUp() {
   const checkFields = () => {
     const found = new Map<string, string>();
     if (name.trim() === '') found.set('name', 'Name is required.');
-    if (!/^\S+@\S+$/.test(email.trim())) found.set('email', 'Enter an email address.');
+    if (!/^[^@\s]+@[^@\s]+$/.test(email.trim())) found.set('email', 'Enter an email address.');
     return found;
   };
   const setUp = async (accept: (token: string) => Promise<InvitationAcceptance>) => {
