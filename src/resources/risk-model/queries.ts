@@ -37,7 +37,8 @@ export const versionList: List = {
     model: parsedJson(sql.ref('risk_models.model')),
   }),
   reads: ['risk_models'],
-  order: { key: sql.ref('risk_models.version'), descending: true, isNumber: true },
+  // A cursor can have a number that is too large for the column.
+  order: { key: sql`cast(risk_models.version as bigint)`, descending: true, isNumber: true },
   from: (db) =>
     db.selectFrom(
       sql`(select version, model, ratings_map, restored_version, reason, actor_user_id, key_id,
