@@ -70,8 +70,8 @@ export function inTurn(handle: RequestListener): RequestListener {
     waiting.set(socket, count);
     response.once('socket', () => {
       waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
-      const isCutOff = () => !request.complete && !socket.writable;
-      setImmediate(() => response.closed || isCutOff() || handle(request, response));
+      const isOver = () => response.closed || (!request.complete && !socket.writable);
+      setImmediate(() => isOver() || handle(request, response));
     });
   };
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Kysely, Transaction } from 'kysely';
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Moment } from '../core/clock.ts';
-import type { ProblemCode } from '../core/errors.ts';
+import { Problem, type ProblemCode } from '../core/errors.ts';
 import { NoContent, Strict } from '../core/schemas.ts';
 import type { Scope } from '../core/scopes.ts';
 import { capitalized, withArticle } from '../core/text.ts';
@@ -170,16 +170,18 @@ export function resourceRoutes<
       },
     },
     async (request, reply) => {
-      // An error is thrown in the transaction, because a repeated request gets its stored response whatever has changed.
-      const [prepared] = await Promise.allSettled([kind.prepare?.(request)]);
+      // Thrown in the transaction, because a repeated request gets its stored response whatever has changed.
+      const prepared = await kind.prepare?.(request).catch((error: unknown) => {
+        if (error instanceof Problem) return error;
+        throw error;
+      });
       return sendIdempotent(
         request,
         reply,
         async (db) => {
-          if (prepared.status === 'rejected') throw prepared.reason;
-          const { value } = prepared;
+          if (prepared instanceof Problem) throw prepared;
           const input = request.body as Static<Input>;
-          const resource = await kind.create(db, paramsOf(request), input, request.change, request, value);
+          const resource = await kind.create(db, paramsOf(request), input, request.change, request, prepared);
           const path = kind.pathOf?.(resource) ?? `${collection}/${idOf(kind, resource)}`;
           return created(path, withSecret ? withoutSecret(resource as never) : resource);
         },

@@ -81,11 +81,10 @@ export function dropContentLengthOn304(app: FastifyInstance): void {
  */
 export function assertIfMatch({ headers }: FastifyRequest, current: { version: number } | undefined): void {
   const header = headers['if-match'];
-  if (header === undefined) return;
+  if (header === undefined || (current && header.trim() === '*')) return;
   if (!current)
     throw new Problem('stale', 'There is nothing to match yet. Send the request without `If-Match`.');
   const { version } = current;
-  if (header.trim() === '*') return;
   if (parseEntityTags(header).some((tag) => Number(/^(\d+)(-|$)/.exec(tag)?.[1]) === version)) return;
   throw new Problem(
     'stale',
