@@ -8,6 +8,7 @@ import { recomputeScores } from '../resources/risks/rules/score-columns.ts';
 import { dumpDatabase } from '../store/backup/dump.ts';
 import { decodeBackup, encodeBackup, type Trailer } from '../store/backup/file.ts';
 import { type RestoreOptions, restoreDatabase } from '../store/backup/restore.ts';
+import { foldAgain } from '../store/folds.ts';
 import { rowValidator } from './checks/row-validator.ts';
 import { isStandardOutput, writeOutput } from './output.ts';
 
@@ -66,6 +67,7 @@ export async function restoreCommand(
       rowValidator,
       async recompute(db) {
         recomputed_risks = await recomputeScores(db);
+        await foldAgain(db);
       },
       onProgress(table, count) {
         if (count > 0) rows[table] = count;

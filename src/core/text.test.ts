@@ -8,7 +8,31 @@ test('folding removes case, accents and extra spaces', () => {
   assert.equal(fold('ﬁ'), 'fi');
   assert.equal(fold('Łukasz Sørensen Weiß Æsir'), 'lukasz sorensen weiss aesir');
   assert.equal(foldAll(['Ada\nB', null, 'C']), 'ada b\nc');
+  assert.equal(fold('Ёлка Άδης שָׁלוֹם مُحَمَّد أحمد ❤\ufe0f'), 'елка αδησ שלום محمد احمد ❤');
+  assert.equal(fold('ΟΔΟΣ ΣΑΣ'), fold('οδος σασ'));
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => assert.equal(fold(fold(text)), fold(text))));
+});
+
+test('folding keeps vowels and other marks without which a word is another one', () => {
+  for (const [one, other] of [
+    'राम रमी',
+    'काल कल',
+    'กัน กิน',
+    'தமிழ் தமழ',
+    'বাংলা বল',
+    'ガラス カラス',
+    'ខ្មែរ ខមរ',
+    'ދިވެހި ދވހ',
+  ].map((pair) => pair.split(' ')))
+    assert.notEqual(fold(one ?? ''), fold(other ?? ''));
+  assert.equal(fold('ｶﾞﾗｽ'), fold('ガラス'));
+});
+
+test('only a blank text folds to nothing', () => {
+  for (const text of ['\u0301', '´', '¨', '\u20e3', '\u05b0 \u064b']) assert.notEqual(fold(text), '');
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => assert.equal(fold(text) === '', text.trim() === '')),
+  );
 });
 
 test('suggests the closest candidate for a misspelled word', () => {
@@ -36,7 +60,9 @@ test('a text without anything visible is empty', () => {
     assert.equal(normalize(text), '', String(text.codePointAt(0)));
     assert.equal(checkedText(text), '', String(text.codePointAt(0)));
   }
-  for (const text of ['.', 'a\u200b', '👩‍🚀', '\u2801', 'ㄱ', '🏴\u{e0067}\u{e007f}', '\u0301'])
+  for (const text of ['\u0301', '\u05b0 \u064b', '\u20e3'])
+    assert.equal(checkedText(text), '', 'accents only');
+  for (const text of ['.', 'a\u200b', '👩‍🚀', '\u2801', 'ㄱ', '🏴\u{e0067}\u{e007f}', '\u093e'])
     assert.equal(checkedText(text), text.normalize('NFC'));
 });
 

@@ -12,15 +12,29 @@ const normalizeUnicode = (text: string) => (isInvisible(text) ? '' : text.normal
  */
 const isInvisible = (text: string) =>
   /^[\s\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u2800\u{1d159}\u{13441}\u{13442}\u{16fe4}]*$/u.test(
-    text,
+    text.replace(accent, ''),
   );
 
 /**
+ * What `fold` removes, also from PostgreSQL: the accents of Latin, Greek and Cyrillic letters, Hebrew and Arabic points, and
+ * variation selectors. In other scripts most marks are vowels, without which words mean something else. A list instead of
+ * properties of Unicode, because both engines must agree, whatever their versions.
+ */
+export const accents =
+  '\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc' +
+  '\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0898-\u089f\u08ca-\u08e1\u08e3-\u08ff\u180b-\u180d\u180f\u1ab0-\u1aff\u1dc0-\u1dff' +
+  '\u20d0-\u20ff\u2de0-\u2dff\ua66f-\ua672\ua674-\ua67d\ua69e\ua69f\ufb1e\ufe00-\ufe0f\ufe20-\ufe2f\u{e0100}-\u{e01ef}';
+
+const accent = new RegExp(`[${accents}]`, 'gu');
+
+/**
  * The form in which texts are compared, sorted and searched. It is computed here and stored, because SQLite and
- * PostgreSQL fold case differently.
+ * PostgreSQL fold case differently. A text of accents only keeps them: only a blank text folds to nothing.
  */
 export const fold = (text: string) =>
-  (isAscii(text) ? text.toLowerCase() : foldLetters(text)).replace(/\s{2,}|[^\S ]/g, ' ').trim();
+  isAscii(text) ? oneLine(text.toLowerCase()) : oneLine(foldLetters(text)) || oneLine(decomposed(text));
+
+const oneLine = (text: string) => text.replace(/\s{2,}|[^\S ]/g, ' ').trim();
 
 /** Like `lower()` of both engines: only ASCII letters. For texts that are compared with it, such as email addresses. */
 export const lowerAscii = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
@@ -28,14 +42,17 @@ export const lowerAscii = (text: string) => text.replace(/[A-Z]/g, (letter) => l
 /** Most texts are ASCII, which needs no Unicode processing. */
 const isAscii = (text: string) => /^[ -~]*$/.test(text);
 
-const foldLetters = (text: string) =>
-  withoutLongMarkRuns(text)
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replace(/[łøđıðßæœþ]/g, (letter) => undecomposed[letter] ?? letter);
+const decomposed = (text: string) => withoutLongMarkRuns(text).normalize('NFKD');
 
-/** Letters that NFKD does not decompose, with their usual ASCII spelling. */
+const foldLetters = (text: string) =>
+  decomposed(text)
+    .replace(accent, '')
+    // An accent between two other marks kept them apart.
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[łøđıðßæœþς]/g, (letter) => undecomposed[letter] ?? letter);
+
+/** Letters that NFKD does not decompose, with their usual ASCII spelling, and the sigma at the end of words. */
 const undecomposed: Record<string, string> = {
   ł: 'l',
   ø: 'o',
@@ -46,6 +63,7 @@ const undecomposed: Record<string, string> = {
   æ: 'ae',
   œ: 'oe',
   þ: 'th',
+  ς: 'σ',
 };
 
 /** Folds several texts for searching. The newline prevents matches across two texts. */

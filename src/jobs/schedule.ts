@@ -1,5 +1,7 @@
+import { daysLater } from '../core/clock.ts';
 import type { App } from '../http/fastify.ts';
 import { logBackgroundError } from '../http/ops/logging.ts';
+import { foldAgain } from '../store/folds.ts';
 import { expireAcceptances } from './acceptances.ts';
 import { writeDatedEvents } from './dated-events.ts';
 import { deleteOldHistory } from './history-retention.ts';
@@ -39,6 +41,8 @@ export function createJobs(app: App) {
   ];
   return {
     async runDue(): Promise<void> {
+      // Instances of 0.4.0 may write while they run beside this version during the upgrade. They fold by another rule.
+      await database.write((db) => foldAgain(db, daysLater(clock().today, -7)), 'bulk');
       for (const job of due) await job();
     },
     /** A failed run is logged; the next one retries. */

@@ -61,7 +61,7 @@ onBothEngines('the sort orders of lists', (start) => {
     await service.make('/v1/projects', key, { key: 'PRO', name: 'P' });
     const latin =
       'Ærø,Ärger,Đinh,ðorn,ﬁﬁﬁ 1,ﬁﬁﬁ 2,ır,Łódź,ŒUVRE,ÖL,ölf,STRASSE 1,straße 10,Straße 2,Þing,Zoll';
-    const ascending = [...latin.split(','), 'Ά', 'ζ', 'Ёлка', 'ель', '한강 1', '한강 2', 'が', 'かく'];
+    const ascending = [...latin.split(','), 'Ά', 'ζ', 'Ёлка', 'ель', '한강 1', '한강 2', 'かく', 'が'];
     const titles = ascending.toReversed();
     for (const list of ['risks', 'issues', 'tasks']) {
       const category = list === 'risks' ? (title: string) => ({ category: title }) : () => ({});

@@ -3,6 +3,7 @@ import { DEFAULT_MIGRATION_TABLE, Migrator } from 'kysely/migration';
 import { UsageError } from '../core/errors.ts';
 import { version } from '../core/version.ts';
 import type { Engine } from '../database/engine.ts';
+import { foldAgain } from './folds.ts';
 import { up as first } from './migrations/0001_first.ts';
 import { up as identity } from './migrations/0002_identity.ts';
 import { up as lists } from './migrations/0003_lists.ts';
@@ -28,6 +29,7 @@ const migrations: Record<string, (db: Kysely<unknown>, kind: Engine['kind']) => 
   '0007_0.4.0_handovers': handovers,
   '0008_0.4.0_reports': reports,
   '0009_0.5.0_history_order': historyOrder,
+  '0010_0.5.0_folds': (db) => foldAgain(db),
 };
 
 export const migrationNames = Object.keys(migrations);

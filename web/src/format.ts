@@ -1,3 +1,4 @@
+import { fold } from '../../src/core/text.ts';
 import { dayAt, startOfDay } from '../../src/core/time-zones.ts';
 
 /** Numbers and dates follow the browser's languages. A browser can name one that `Intl` does not accept. */
@@ -222,14 +223,10 @@ export function summarizeScopes(scopes: readonly string[]): string {
 export const enumOptions = <Value extends string>(values: readonly Value[]) =>
   values.map((value) => [value, humanize(value)] as const);
 
-/** Ignores case and accents, like the service's search. */
-const fold = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-
-export const matchesText = (searched: string, text: string) => fold(text).includes(fold(searched.trim()));
+export const matchesText = (searched: string, text: string) => fold(text).includes(fold(searched));
 
 /** Whether a word of the text starts with what was searched. */
-export const startsWord = (searched: string, text: string) =>
-  fold(` ${text}`).includes(fold(` ${searched.trim()}`));
+export const startsWord = (searched: string, text: string) => ` ${fold(text)}`.includes(` ${fold(searched)}`);
 
 export const pluralize = (count: number, singular: string, plural = `${singular}s`) =>
   `${formatNumber(count)} ${count === 1 ? singular : plural}`;

@@ -16,6 +16,7 @@ import pg from 'pg';
 import Cursor from 'pg-cursor';
 import { withoutPassword, withStrictTls } from '../../config-database.ts';
 import { Problem, UsageError, unavailable } from '../../core/errors.ts';
+import { accents } from '../../core/text.ts';
 import type { Engine } from '../engine.ts';
 import {
   baseUrlFunction,
@@ -265,6 +266,9 @@ const unlessDryRun =
     ' end',
   ];
 
+/** What `fold` replaces by a space. NFKD makes a space of most other ones. */
+const blanks = "'[ \t-\r\u1680\u2028\u2029\ufeff]+', ' ', 'g'";
+
 const dialectFunctions: DialectFunctions = {
   parsed_json: dialectFunction`cast(${0} as json)`,
   json_boolean: dialectFunction`(${0})`,
@@ -296,8 +300,12 @@ const dialectFunctions: DialectFunctions = {
     if ([...String(part.value)].length < 3) return ['(strpos(', text, ', ', part, ') > 0)'];
     return matchesPattern(text, part);
   },
-  // The letters after `lower` are those that NFKD does not decompose, as in `fold`.
-  folded: dialectFunction`(replace(replace(replace(replace(translate(lower(regexp_replace(normalize(${0}, nfkd), '[\\u0300-\\u036f\\u3099\\u309a]', '', 'g') collate "und-x-icu"), 'łøđıð', 'lodid'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th') collate "C")`,
+  folded: ({ arguments: [text = ''] }) => [
+    '(coalesce(nullif(btrim(regexp_replace(replace(replace(replace(replace(translate(lower(normalize(regexp_replace(normalize(',
+    ...[text, `, nfkd), '[${accents}]', '', 'g'), nfkd) collate "und-x-icu"), 'łøđıðς', 'lodidσ'), `],
+    `'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th'), ${blanks})), ''), btrim(regexp_replace(normalize(`,
+    ...[text, `, nfkd), ${blanks}))) collate "C")`],
+  ],
   folded_values: dialectFunction`lateral ${1}`,
   indexed_start: dialectFunction`substr(${0}, 1, ${1})`,
   first_two_lines: dialectFunction`(split_part(${0}, '\n', 1) || '\n' || split_part(${0}, '\n', 2))`,

@@ -71,7 +71,7 @@ export const secondLine = (text: Expression<unknown>) => call('second_line', tex
 
 /**
  * A text as `fold` in `core/text.ts` returns it, for sorting by a column that is not stored folded. Slow, so only where
- * no index could be used anyway. PostgreSQL removes the accents of Latin, Greek, Cyrillic and Japanese letters only.
+ * no index could be used anyway.
  */
 export const folded = (text: Expression<unknown>) => sql<string | null>`${call('folded', text)}`;
 

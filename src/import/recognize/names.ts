@@ -1,7 +1,7 @@
 import { fold } from '../../core/text.ts';
 
 /** Names are compared without case, spaces and punctuation: `E-mail` is `email`. */
-export const normalizeName = (name: string) => fold(name).replace(/[^\p{L}\p{N}]+/gu, '');
+export const normalizeName = (name: string) => fold(name).replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
 
 /** A column name as it appears in `map`, where a list loses the blanks around its commas. */
 export const normalizeColumnName = (name: string) =>
@@ -33,7 +33,7 @@ export function nameForms(name: string, noun: string): string[] {
     .replace(/^\s*(?:\d{1,3}|[a-z])[.)]\s+/i, '')
     .replace(/\s\d+\s*(?:-|–|to)\s*\d+\s*$/, '')
     .replace(/\s*(?:\/|\bout of)\s*\d+\s*$/, '');
-  const words = fold(bare).match(/[\p{L}\p{N}]+/gu) ?? [];
+  const words = fold(bare).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   const withoutNoun = words.length > 1 && words[0] === noun ? words.slice(1) : words;
   const withoutFillers = withoutNoun.filter((word) => !fillers.has(word));
   const withoutUnit = withoutNoun.filter((word) => !units.has(word));

@@ -28,7 +28,7 @@ const maxLength = 100;
 export const normalizeWord = (text: string) =>
   fold(text.slice(0, maxLength))
     .replace(/['’]/g, '')
-    .replace(/[^\p{L}\p{N}%]+/gu, ' ')
+    .replace(/[^\p{L}\p{M}\p{N}%]+/gu, ' ')
     .trim();
 
 /** A text as it is, without a code such as `4 - ` or `P2: ` before it, and without brackets after it. */

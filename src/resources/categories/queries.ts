@@ -131,7 +131,8 @@ export async function updateCategory(
   if (Object.keys(differences).length === 0) return current;
   await rejectDuplicates(db, categoryResource, uniqueFields, id, next, differences);
   const { name, description } = next;
-  await updateRow(db, 'categories', current, { name, name_folded: fold(name), description }, change.now);
+  const folded = 'name' in differences && { name_folded: fold(name) };
+  await updateRow(db, 'categories', current, { name, description, ...folded }, change.now);
   if ('position' in differences) await moveTo(db, id, next.position);
   // A category also moves when another one does, so the history has no places.
   const { position: _, ...recorded } = differences;

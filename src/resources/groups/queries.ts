@@ -121,7 +121,10 @@ export async function updateGroup(
   const [errors = []] = await validate(db, [next], current);
   if (errors.length > 0) throw invalidBody(errors);
   await rejectDuplicates(db, groupResource, uniqueFields, id, next, differences);
-  const columns = { ...storedChanges(Group, differences), name_folded: fold(next.name) };
+  const columns = {
+    ...storedChanges(Group, differences),
+    ...('name' in differences && { name_folded: fold(next.name) }),
+  };
   await updateRow(db, 'groups', current, columns, change.now);
   await recordChanges(db, groupSubject, id, differences, { ...change, reason });
   return setEventData(db, id, await getGroup(db, id));

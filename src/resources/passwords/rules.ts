@@ -50,7 +50,7 @@ export function passwordErrors(
   }
   if (length > maxPasswordLength)
     return reject('maxLength', `The password has ${length} characters; the maximum is ${maxPasswordLength}.`);
-  const known = [name, email ?? ''].flatMap((one) => fold(one).split(/[^\p{L}\p{N}]+/u));
+  const known = [name, email ?? ''].flatMap((one) => fold(one).split(/[^\p{L}\p{M}\p{N}]+/u));
   const folded = fold(text);
   const own = [folded, unleet(folded)].map((one) => withoutCommonParts(one, known).length);
   if (Math.min(...own) >= minOwnCharacters || hasManySigns(text)) return [];
@@ -61,7 +61,7 @@ export function passwordErrors(
 }
 
 function withoutCommonParts(folded: string, known: readonly string[]): string {
-  const letters = folded.replace(/[^\p{L}]+/gu, '');
+  const letters = folded.replace(/[^\p{L}\p{M}]+/gu, '');
   if (commonPasswords.has(letters)) return '';
   let rest = letters;
   for (const run of runs) rest = withoutRuns(rest, run);

@@ -15,7 +15,7 @@ export function toBody({ text, people }: EditableText): string {
   const names = longestFirst.map(({ name }) => escapeRegExp(name)).join('|');
   const idOf = new Map(people.map(({ name, user_id }) => [name, user_id]));
   return text.replace(
-    new RegExp(`@(${names})(?![\\p{L}\\p{N}])`, 'gu'),
+    new RegExp(`@(${names})(?![\\p{L}\\p{M}\\p{N}])`, 'gu'),
     (_, name: string) => `@${idOf.get(name)}`,
   );
 }

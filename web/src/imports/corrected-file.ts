@@ -60,7 +60,7 @@ export function peopleInUse(
 const wordsOf = (text: string) =>
   text
     .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
+    .split(/[^\p{L}\p{M}\p{N}]+/u)
     .toSorted()
     .join(' ')
     .trim();
