@@ -67,6 +67,19 @@ type Workload = 'quick' | 'slow' | 'stream';
 /** `end` may be called more than once. */
 export type Snapshot = { db: Kysely<Tables>; end(): Promise<void> };
 
+/** Runs several queries in one snapshot, without blocking the event loop. */
+export async function inSnapshot<T>(
+  database: Pick<Database, 'snapshot'>,
+  read: (db: Kysely<Tables>) => Promise<T>,
+): Promise<T> {
+  const { db, end } = await database.snapshot('slow');
+  try {
+    return await read(db);
+  } finally {
+    await end();
+  }
+}
+
 /**
  * Opens `sqlite:<file>` or `postgres://…`. The first query opens the first connection; only `migrate` creates a database.
  * `report` receives errors that concern the operator and may occur outside of a request.

@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { daysLater, type Moment } from '../../core/clock.ts';
 import { Day, Id, Line, OrNull, optional, Strict } from '../../core/schemas.ts';
 import { grants } from '../../core/scopes.ts';
+import { inSnapshot } from '../../database/open.ts';
 import { consoleUrl } from '../../database/sql/functions.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
 import type { App } from '../../http/fastify.ts';
@@ -112,15 +113,12 @@ async function readSections(
   lists: Record<string, List>,
   limit: number,
 ): Promise<[string, Section][]> {
-  const { db, end } = await database.snapshot('slow');
-  try {
+  return inSnapshot(database, async (db) => {
     const sections: [string, Section][] = [];
     for (const [name, list] of Object.entries(lists))
       sections.push([name, await readSection(db, list, limit)]);
     return sections;
-  } finally {
-    await end();
-  }
+  });
 }
 
 async function readSection(db: Kysely<Tables>, list: List, limit: number): Promise<Section> {

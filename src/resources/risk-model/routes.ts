@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import { Type } from 'typebox';
 import { fieldError, invalidBody } from '../../core/errors.ts';
 import { Strict } from '../../core/schemas.ts';
+import { inSnapshot } from '../../database/open.ts';
 import type { App } from '../../http/fastify.ts';
 import { whileSilent } from '../../http/request/silent.ts';
 import { assertIfMatch, resourceEtag } from '../../http/response/etag.ts';
@@ -95,14 +96,14 @@ export function riskModelRoutes(app: App): void {
 type ModelRequest = FastifyRequest<{ Body: RiskModelInput }>;
 
 async function preview(request: ModelRequest, reply: FastifyReply) {
-  return reply.send(await inSnapshot(request, async (db) => (await planOf(db, request)).shown));
+  return reply.send(await inSnapshot(request.database, async (db) => (await planOf(db, request)).shown));
 }
 
 async function change(request: ModelRequest, reply: FastifyReply) {
   const body = await request.database.write(async (db): Promise<RiskModelChange> => {
     await lockEverythingRated(db);
     // All that was committed before the locks is in the snapshot, and a slow read may take longer there than in a write.
-    const plan = await inSnapshot(request, async (snapshot) => {
+    const plan = await inSnapshot(request.database, async (snapshot) => {
       const { change, appetites, shown } = await planOf(snapshot, request);
       const [risks, issues] = [await findRisks(snapshot, change), await findIssues(snapshot, change)];
       return { change, appetites, shown, risks, issues };
@@ -114,18 +115,6 @@ async function change(request: ModelRequest, reply: FastifyReply) {
   }, 'long');
   const { model } = body;
   return reply.header('etag', resourceEtag(model.version, JSON.stringify(model))).send(body);
-}
-
-async function inSnapshot<T>(
-  { database }: ModelRequest,
-  read: (db: Kysely<Tables>) => Promise<T>,
-): Promise<T> {
-  const { db, end } = await database.snapshot('slow');
-  try {
-    return await read(db);
-  } finally {
-    await end();
-  }
 }
 
 /** The change, and the response to a dry run of it. */

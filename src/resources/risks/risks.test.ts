@@ -172,6 +172,28 @@ onBothEngines('risks', (start) => {
     );
   });
 
+  test('are explained as they are at one moment, while others are added and deleted', async (t) => {
+    const { service, key } = await withKey(start(t));
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const path = '/v1/projects/APOLLO/risks';
+    const make = (impact: number) => service.make(path, key, { title: 'x', probability: 1, impact });
+    for (let round = 0; round < 5; round++) {
+      const risks = await Promise.all([5, 4, 1].map(make));
+      const last = risks.at(-1)?.id;
+      const responses = await Promise.all([
+        ...Array.from({ length: 4 }, () => service.get(`/v1/risks/${last}?explain=true`, key)),
+        ...risks.map(({ id }) => service.delete(`${path}/${id}`, key).then(() => undefined)),
+        ...Array.from({ length: 4 }, () => service.get(`/v1/risks/${last}?explain=true`, key)),
+      ]);
+      for (const response of responses.filter((one) => one !== undefined)) {
+        if (response.status === 404) continue;
+        assert.equal(response.status, 200, response.text);
+        const { rank, of } = response.body.explain;
+        assert.ok(rank !== null && rank <= of, response.text);
+      }
+    }
+  });
+
   test('ranks on later pages reflect the current register, not the register at the time of the cursor', async (t) => {
     const { service, key } = await withKey(start(t));
     await service.make('/v1/projects', key, { name: 'Apollo' });

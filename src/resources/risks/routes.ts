@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { daysLater, endOf } from '../../core/clock.ts';
 import { invalidParameter } from '../../core/errors.ts';
 import { Day, optional, Strict } from '../../core/schemas.ts';
+import { inSnapshot } from '../../database/open.ts';
 import type { App } from '../../http/fastify.ts';
 import { created, sendIdempotent } from '../../http/request/idempotency.ts';
 import { assertIfMatch } from '../../http/response/etag.ts';
@@ -176,14 +177,7 @@ export function riskRoutes(app: App): void {
         response: { 200: Evaluation },
       },
     },
-    async (request) => {
-      const snapshot = await request.database.snapshot('slow');
-      try {
-        return await evaluateRisk(snapshot.db, request.body, request.moment);
-      } finally {
-        await snapshot.end();
-      }
-    },
+    ({ database, body, moment }) => inSnapshot(database, (db) => evaluateRisk(db, body, moment)),
   );
 
   projectItemRoutes(app, {
@@ -208,10 +202,14 @@ export function riskRoutes(app: App): void {
         ),
       },
       response: ExplainedRisk,
-      extend: async ({ query, database, moment }, risk) =>
-        (query as { explain?: boolean }).explain
-          ? { ...risk, explain: await explainRisk(database.db, risk, moment) }
-          : risk,
+      extend: async ({ query, database, moment }, risk) => {
+        if (!(query as { explain?: boolean }).explain) return risk;
+        // Read again, so that the explanation is of the same state.
+        return inSnapshot(database, async (db) => {
+          const current = await getRisk(db, risk.project_id, risk.id, moment);
+          return { ...current, explain: await explainRisk(db, current, moment) };
+        });
+      },
     },
   });
 
@@ -309,8 +307,9 @@ async function withFrequency(
   change: Omit<ChangeFilter, 'isRare'>,
   as_of: string | undefined,
 ): Promise<ChangeFilter> {
-  const { db, end } = await database.snapshot('slow');
-  const isRare = await isRareChange(db, change, laterRisks(endOfRegister({ as_of, moment }))).finally(end);
+  const isRare = await inSnapshot(database, (db) =>
+    isRareChange(db, change, laterRisks(endOfRegister({ as_of, moment }))),
+  );
   return { ...change, isRare };
 }
 
