@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { settableClock } from '../../../test/clock.ts';
 import { onBothEngines, pluck, withKey } from '../../../test/service.ts';
 import { momentOf } from '../../core/clock.ts';
 import { generateKey } from './key.ts';
@@ -226,6 +227,24 @@ onBothEngines('project updates', (start) => {
     await patch({ kind: 'threat' });
     await service.patch('/v1/projects/MERCURY', key, { appetite: 25 });
     assert.deepEqual(await health(), { state: 'on_track', reasons: [], warnings: [] });
+  });
+
+  test('are unarchived with the health that follows from reopened risks', async (t) => {
+    const clock = settableClock('2026-11-15T12:00:00Z');
+    const { service, key } = await withKey(start(t, { clock }));
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    await service.make('/v1/projects/APOLLO/risks', key, { title: 'x', probability: 5, impact: 5 });
+    const acceptance = { status: 'accepted', acceptance_reason: 'Insured.', accepted_until: '2026-11-20' };
+    await service.patch('/v1/projects/APOLLO/risks/APOLLO-R1', key, acceptance);
+    await service.post('/v1/projects/APOLLO/archive', key, {});
+    clock.set('2026-12-01T12:00:00Z');
+    const { next_after } = (await service.get('/v1/events', key)).body.meta;
+    const { body } = await service.post('/v1/projects/APOLLO/unarchive', key, {});
+    assert.equal(body.health.state, 'off_track');
+    assert.deepEqual(body, (await service.get('/v1/projects/APOLLO', key)).body);
+    const events = await service.list(`/v1/events?after=${next_after}`, key);
+    const event = events.find(({ type }: { type: string }) => type.startsWith('project.'));
+    assert.deepEqual(event.data.health, body.health);
   });
 
   test('count threats, with opportunities beside them, as the lists behind the numbers do', async (t) => {

@@ -3,6 +3,7 @@ import type { App } from '../../http/fastify.ts';
 import { done, sendIdempotent } from '../../http/request/idempotency.ts';
 import { assertIfMatch } from '../../http/response/etag.ts';
 import { actionErrors } from '../../http/route-errors.ts';
+import { setEventData } from '../../store/writes/events.ts';
 import { resolveFilters } from '../filters.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { expireAcceptancesIn } from '../risks/expiry.ts';
@@ -32,7 +33,7 @@ export function projectRoutes(app: App): void {
     summaries: {
       create: 'Create a project',
       import: 'Import projects from a file',
-      delete: 'Delete an empty project',
+      delete: 'Delete an empty project, and the past of risks it had',
     },
     updateErrors: ['project_archived'],
     lock: (db, { project_id }) => lockProjectFirst(db, project_id),
@@ -75,8 +76,10 @@ export function projectRoutes(app: App): void {
           const current = await getProject(db, request.params.project_id, request.moment);
           assertIfMatch(request, current);
           const project = await archiveProject(db, current, archived, request.change);
-          if (!archived) await expireAcceptancesIn(db, request.change, project.id);
-          return done(project);
+          if (archived) return done(project);
+          await expireAcceptancesIn(db, request.change, project.id);
+          // Risks that reopened change the health.
+          return done(setEventData(db, project.id, await getProject(db, project.id, request.moment)));
         }),
     );
   }
