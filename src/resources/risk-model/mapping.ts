@@ -57,7 +57,7 @@ function untouchedVersions({ since }: Restore, ids: readonly string[] | undefine
 }
 
 const ownColumns = [
-  ...['id', 'project_id', 'active', 'due_on', 'raised_on', 'score', 'level', 'residual_score'],
+  ...['id', 'project_id', 'kind', 'active', 'due_on', 'raised_on', 'score', 'level', 'residual_score'],
   ...['residual_level', 'initial_score', 'rank_key'],
   ...ratingColumns,
 ];

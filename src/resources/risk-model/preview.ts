@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { readSettings } from '../../store/settings.ts';
 import type { Tables } from '../../store/tables.ts';
 import { ratingColumns } from '../risks/rules/score-columns.ts';
 import { anyDiffers, changedColumns, type ModelChange, mappedIssues, mappedRisks } from './mapping.ts';
@@ -24,6 +25,7 @@ export async function previewChange(
   const total = (field: keyof Counts, matches: (group: Group) => boolean = () => true) =>
     groups.reduce((sum, group) => sum + (matches(group) ? Number(group[field]) : 0), 0);
   const isActive = ({ active }: Group) => active === 1;
+  const isActiveThreat = ({ active, kind }: Group) => active === 1 && kind === 'threat';
   const ratings = total('ratings');
   return {
     appetites,
@@ -47,11 +49,11 @@ export async function previewChange(
       above_appetite: {
         before: total(
           'count',
-          (group) => isActive(group) && (group.score ?? 0) > (before.get(group.project_id) ?? 0),
+          (group) => isActiveThreat(group) && (group.score ?? 0) > (before.get(group.project_id) ?? 0),
         ),
         after: total(
           'count',
-          (group) => isActive(group) && (group.new_score ?? 0) > (after.get(group.project_id) ?? 0),
+          (group) => isActiveThreat(group) && (group.new_score ?? 0) > (after.get(group.project_id) ?? 0),
         ),
       },
       appetites: groupAppetites(appetites),
@@ -67,6 +69,7 @@ type Counts = Record<'count' | 'risks' | 'ratings' | 'scores' | 'levels' | 'init
 
 type Group = Counts & {
   project_id: string;
+  kind: string;
   active: number;
   score: number | null;
   new_score: number | null;
@@ -86,7 +89,7 @@ async function countGroups(db: Kysely<Tables>, change: ModelChange): Promise<Gro
   const counts = Object.entries(conditions).map(
     ([name, condition]) => sql`count(case when ${condition} then 1 end) as ${sql.ref(name)}`,
   );
-  const by = sql`project_id, active, score, new_score, level, new_level`;
+  const by = sql`project_id, kind, active, score, new_score, level, new_level`;
   const { rows } = await sql<Group>`select ${by}, count(*) as count, ${sql.join(counts)}
     from ${mappedRisks(change)} as mapped group by ${by}`.execute(db);
   return rows;
@@ -136,6 +139,8 @@ async function readFormer(
   db: Kysely<Tables>,
   { since, changes }: NonNullable<ModelChange['restore']>,
 ): Promise<Map<string, number | undefined>> {
+  // Without the whole history since then, nobody knows who has changed an appetite.
+  if (since < ((await readSettings(db)).get('history_start') ?? '')) return new Map();
   const entries = await db
     .selectFrom('history')
     .select(['subject_id', 'at', 'from'])

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { sql } from 'kysely';
+import { settableClock } from '../../../test/clock.ts';
 import { plainLevel, plainRanking, riskModels } from '../../../test/risk-models.ts';
 import { onBothEngines, pluck, type TestService, withKey } from '../../../test/service.ts';
 import { checkCommand } from '../../commands/check.ts';
+import { deleteOldHistory } from '../../jobs/history-retention.ts';
 import type { Event } from '../events/schema.ts';
 import { recomputeScores } from '../risks/rules/score-columns.ts';
 import type { Risk } from '../risks/schema.ts';
@@ -182,6 +184,29 @@ onBothEngines('the risk model', (start) => {
     assert.deepEqual(await ratings(risks[0].id), [3, 3, 9]);
     assert.deepEqual((await ratings(risks[2].id)).slice(0, 2), [4, 4]);
     assert.deepEqual(await violations(), []);
+  });
+
+  test('an earlier version maps appetites whose history has been deleted', async (t) => {
+    const clock = settableClock('2026-01-01T12:00:00Z');
+    const { service, key, put, violations } = await withRisks(start(t, { clock }), [[4, 4]]);
+    await put(presetOf('three_by_three'));
+    clock.set('2026-06-01T12:00:00Z');
+    for (let i = 0; i < 2; i++) await deleteOldHistory(service.database, clock(), 30);
+    const mapped = (await put(presetOf('default'), '?dry_run=true')).body.changes.appetites;
+    assert.deepEqual(mapped, [{ before: 6, after: 17, projects: 1 }]);
+    const { body } = await put({ restore_version: 1 });
+    assert.deepEqual(body.changes.appetites, mapped);
+    assert.equal((await service.get('/v1/projects/APOLLO', key)).body.appetite, 17);
+    assert.deepEqual(await violations(), []);
+  });
+
+  test('shows how many threats would be above the appetite, without opportunities', async (t) => {
+    const { service, key, put } = await withRisks(start(t), [[5, 5]]);
+    const input = { title: 'o', kind: 'opportunity', strategy: 'exploit', probability: 5, impact: 5 };
+    await service.make('/v1/projects/APOLLO/risks', key, input);
+    const { body } = await put(fourByFour, '?dry_run=true');
+    assert.deepEqual(body.changes.above_appetite, { before: 1, after: 1 });
+    assert.equal((await service.list('/v1/risks?check=above_appetite', key)).length, 1);
   });
 
   test('maps risks that were written after a change by a clock that is behind it', async (t) => {

@@ -206,7 +206,7 @@ export const RiskModelChange = Strict(
       by_level: Type.Array(Strict({ level, before: Count, after: Count }), {
         description: 'The number of active risks at each level, the highest first.',
       }),
-      above_appetite: Changed('The number of active risks above the appetite of their project.'),
+      above_appetite: Changed('The number of active threats above the appetite of their project.'),
       appetites: Type.Array(Strict({ before: Type.Integer(), after: Type.Integer(), projects: Count }), {
         description: 'The appetites that change, and the number of projects with each.',
       }),
