@@ -51,6 +51,33 @@ onBothEngines('bulk changes', (start) => {
     ]);
   });
 
+  test('that end where they began report no change of level or status', async (t) => {
+    const { service, key, risks } = await makeItems(await start(t));
+    const at = `/v1/projects/APOLLO/risks/${risks[0]?.id}`;
+    await service.patch(at, key, { probability: 5, impact: 5 });
+    const { next_after } = (await service.get('/v1/events', key)).body.meta;
+    const items = [{ impact: 1 }, { status: 'mitigating' }, { impact: 5 }, { status: 'open' }].map(
+      (changes) => ({
+        id: risks[0]?.id,
+        changes,
+      }),
+    );
+    assert.equal((await service.post('/v1/bulk/risks', key, { items })).status, 200);
+    const [event, ...others] = await service.list(`/v1/events?after=${next_after}`, key);
+    assert.deepEqual(
+      [event.type, event.also, event.previous, event.data.version],
+      ['risk.updated', [], {}, 6],
+    );
+    assert.deepEqual(others, []);
+    const history = await service.list(`${at}/history`, key);
+    assert.deepEqual(pluck(history.slice(-4), 'field', 'from', 'to'), [
+      ['impact', 5, 1],
+      ['status', 'open', 'mitigating'],
+      ['impact', 1, 5],
+      ['status', 'mitigating', 'open'],
+    ]);
+  });
+
   test('merge the attributes of an item with the shared ones', async (t) => {
     const { service, key, risks } = await makeItems(await start(t));
     const items = [{ id: risks[0]?.id, changes: { attributes: { own: '2' } } }];

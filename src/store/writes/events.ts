@@ -129,7 +129,9 @@ function mergeEvents(earlier: PendingEvent, later: PendingEvent): PendingEvent {
   if ('created' in earlier.differences) return { ...later, differences: earlier.differences };
   const differences: Differences = { ...earlier.differences, ...later.differences };
   for (const [field, { from }] of Object.entries(earlier.differences)) {
-    differences[field] = { from, to: differences[field]?.to };
+    const to = differences[field]?.to;
+    if (JSON.stringify(from) === JSON.stringify(to)) delete differences[field];
+    else differences[field] = { from, to };
   }
   return { ...later, type: later.type ?? earlier.type, differences };
 }
