@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { settableClock } from '../../../test/clock.ts';
 import { onBothEngines, pluck, type Start, type TestService, withKey } from '../../../test/service.ts';
+import { deleteOldHistory } from '../../jobs/history-retention.ts';
 
 /** Ada leads Apollo and a group, manages Dan, and has work in two projects. Bob and Eve can take over. */
 async function createDataset(service: TestService) {
@@ -130,6 +132,34 @@ onBothEngines('undoing a hand-over', (start: Start) => {
       ].map((line) => line),
     );
     assert.deepEqual([handover.items, handover.restored, handover.left], [11, 4, 7]);
+  });
+
+  test('leaves a person inactive who was activated and deactivated again since', async (t) => {
+    const clock = settableClock('2026-01-01T12:00:00Z');
+    const dataset = await createDataset(await start(t, { clock }));
+    const { service, key, ada, bob, handOver, undo, get } = dataset;
+    const path = `/v1/personnel/${ada}`;
+    const first = await handOver({ handover_to_user_id: bob });
+    clock.set('2026-01-02T12:00:00Z');
+    await service.patch(path, key, { status: 'active' });
+    clock.set('2026-01-03T12:00:00Z');
+    await service.make('/v1/projects/APOLLO/tasks', key, { title: 'Later', assignee_user_id: ada });
+    const second = await handOver({ handover_to_user_id: bob });
+    const { handover, person } = (await undo(first.handover_id)).body;
+    assert.deepEqual([handover.left, person.status], [0, 'inactive']);
+    const history = await service.list(`${path}/history`, key);
+    assert.equal(pluck(history, 'field', 'to').findLast(([field]) => field === 'status')?.[1], 'inactive');
+    assert.equal((await undo(second.handover_id)).body.person.status, 'active');
+
+    clock.set('2026-01-04T12:00:00Z');
+    await service.make('/v1/projects/APOLLO/tasks', key, { title: 'Last', assignee_user_id: ada });
+    // Whether it was somebody else is no longer known.
+    const third = await handOver({ handover_to_user_id: bob });
+    clock.set('2026-06-01T12:00:00Z');
+    for (let i = 0; i < 2; i++) await deleteOldHistory(service.database, clock(), 30);
+    const undone = await undo(third.handover_id);
+    assert.deepEqual([undone.status, undone.body.person.status], [200, 'inactive']);
+    assert.equal((await get(path)).status, 'inactive');
   });
 
   test('of two at once happens once', async (t) => {

@@ -1,6 +1,8 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { hasSingleWriter } from '../../database/sql/batches.ts';
 import { inJsonArray } from '../../database/sql/functions.ts';
+import { count } from '../../lists/list.ts';
+import { readSettings } from '../../store/settings.ts';
 import type { Tables } from '../../store/tables.ts';
 import { cycleErrors } from '../../store/trees.ts';
 import type { Change } from '../../store/writes/change.ts';
@@ -221,19 +223,22 @@ async function restoreMembership(
   return undefined;
 }
 
-/** Activates the person again, if the hand-over deactivated them. */
+/** Activates the person again, if the hand-over deactivated them and nobody has changed their status since. */
 async function activate(
   db: Transaction<Tables>,
   current: Person,
   handover_id: string,
   change: Change,
 ): Promise<void> {
-  const { deactivated } = await db
+  const { deactivated, at } = await db
     .selectFrom('handovers')
-    .select('deactivated')
+    .select(['deactivated', 'at'])
     .where('id', '=', handover_id)
     .executeTakeFirstOrThrow();
-  if (deactivated === 0) return;
+  const changes = db.selectFrom('history').where('subject_id', '=', current.user_id).where('field', '=', 'status');
+  if (deactivated === 0 || (await count(changes.where('at', '>=', at))) > 1) return;
+  // Later changes may have been deleted with the history.
+  if (at < ((await readSettings(db)).get('history_start') ?? '')) return;
   await updatePerson(
     db,
     current,
