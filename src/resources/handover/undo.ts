@@ -235,7 +235,10 @@ async function activate(
     .select(['deactivated', 'at'])
     .where('id', '=', handover_id)
     .executeTakeFirstOrThrow();
-  const changes = db.selectFrom('history').where('subject_id', '=', current.user_id).where('field', '=', 'status');
+  const changes = db
+    .selectFrom('history')
+    .where('subject_id', '=', current.user_id)
+    .where('field', '=', 'status');
   if (deactivated === 0 || (await count(changes.where('at', '>=', at))) > 1) return;
   // Later changes may have been deleted with the history.
   if (at < ((await readSettings(db)).get('history_start') ?? '')) return;
