@@ -197,8 +197,8 @@ function decorateApp(app: App, { config, database, clock: serviceClock, tracing 
   app.decorateRequest('change', {
     getter() {
       // Reads the clock again, because the body may have taken long to arrive.
-      const { user_id, key_id, name, scopes, project_ids } = this.actor;
-      return { ...clock(), user_id, key_id, name, scopes, project_ids };
+      const { user_id, key_id, name, scopes, project_ids, expires_at } = this.actor;
+      return { ...clock(), user_id, key_id, name, scopes, project_ids, expires_at };
     },
   });
   app.addHook('onRequest', (request, reply, done) => {

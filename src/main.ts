@@ -265,7 +265,15 @@ program
     const { scheduledBackup } = await import('./commands/scheduled-backup.ts');
     const scheduled = keep === undefined ? undefined : scheduledBackup(config(), keep, output);
     const target = scheduled?.file ?? output;
-    const result = await withDatabase((database) => backupCommand(database, target, showRows), 'nothing');
+    const result = await withDatabase(
+      (database) =>
+        backupCommand(database, target, showRows, (error) =>
+          process.stderr.write(
+            `The result of this backup could not be stored, so the metrics of the service do not show it (${(error as Error).message}).\n`,
+          ),
+        ),
+      'nothing',
+    );
     // Only after the new one is complete.
     scheduled?.deleteOld();
     progress('');

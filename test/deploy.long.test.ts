@@ -260,6 +260,7 @@ test('the Kubernetes manifests fit together', (t) => {
   assert.deepEqual(backup.args.slice(0, 2), ['backup', '--keep']);
   assert.deepEqual(find('Service').spec.selector, selector.matchLabels);
   assert.deepEqual(find('PodDisruptionBudget').spec.selector, selector);
+  assert.deepEqual(find('NetworkPolicy').spec.podSelector, selector);
   const { scaleTargetRef } = find('HorizontalPodAutoscaler').spec;
   assert.equal(scaleTargetRef.name, find('Deployment').metadata.name);
   runTool(t, 'kubectl', ['kustomize', 'deploy/kubernetes']);

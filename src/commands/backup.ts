@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { systemClock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { version } from '../core/version.ts';
@@ -7,6 +8,7 @@ import type { Database } from '../database/open.ts';
 import { recomputeScores } from '../resources/risks/rules/score-columns.ts';
 import { dumpDatabase } from '../store/backup/dump.ts';
 import { decodeBackup, encodeBackup, type Trailer } from '../store/backup/file.ts';
+import { type BackupRecord, recordBackup } from '../store/backup/record.ts';
 import { type RestoreOptions, restoreDatabase } from '../store/backup/restore.ts';
 import { foldAgain } from '../store/folds.ts';
 import { rowValidator } from './checks/row-validator.ts';
@@ -14,32 +16,59 @@ import { isStandardOutput, writeOutput } from './output.ts';
 
 type OnProgress = (table: string, rows: number) => void;
 
-export type BackupResult = { file: string; seconds: number } & Trailer;
+export type BackupResult = { file: string; seconds: number; bytes: number } & Trailer;
 
-/** Writes all tables of one snapshot to a file, or to standard output. */
+/** Writes all tables of one snapshot to a file, or to standard output. `onNotRecorded` gets the error if only the record failed. */
 export async function backupCommand(
   database: Database,
   output: string | undefined,
   onProgress: OnProgress,
+  onNotRecorded: (error: unknown) => void = () => {},
 ): Promise<BackupResult> {
   if (isStandardOutput(output) && process.stdout.isTTY)
     throw new UsageError('A backup is not text. Write it to a file with --output, or redirect the output.');
+  const record = (made: Partial<BackupRecord>) => recordBackup(database, made).catch(onNotRecorded);
+  try {
+    const result = await writeBackup(database, output, onProgress);
+    await record({ succeeded_at: systemClock().now, bytes: result.bytes });
+    return result;
+  } catch (error) {
+    await record({ failed_at: systemClock().now });
+    throw error;
+  }
+}
+
+async function writeBackup(
+  database: Database,
+  output: string | undefined,
+  onProgress: OnProgress,
+): Promise<BackupResult> {
   const start = performance.now();
   const dump = await dumpDatabase(database, onProgress);
   let trailer: Trailer | undefined;
+  let bytes = 0;
+  const count = async function* (content: AsyncIterable<Buffer>) {
+    for await (const chunk of content) {
+      bytes += chunk.byteLength;
+      yield chunk;
+    }
+  };
   try {
     const manifest = { version, created_at: systemClock().now, migrations: dump.migrations };
     const content = encodeBackup(manifest, dump.tables, (end) => {
       trailer = end;
     });
     // Only the owner may read it: it holds everything that the database holds.
-    await writeOutput(content, output, { mode: 0o600, flush: true });
+    await writeOutput(Readable.from(count(content), { objectMode: false }), output, {
+      mode: 0o600,
+      flush: true,
+    });
   } finally {
     await dump.end();
   }
   const seconds = (performance.now() - start) / 1000;
   const file = output === undefined || isStandardOutput(output) ? '-' : output;
-  return { file, seconds, ...(trailer as Trailer) };
+  return { file, seconds, bytes, ...(trailer as Trailer) };
 }
 
 export type RestoreResult = {

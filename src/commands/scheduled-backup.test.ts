@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../../test/process.ts';
-import { onSqlite } from '../../test/service.ts';
+import { onBothEngines, onSqlite } from '../../test/service.ts';
+import { openDatabase } from '../store/open.ts';
+import { backupCommand } from './backup.ts';
 import { scheduledBackup } from './scheduled-backup.ts';
 
 test('scheduled backups keep the newest ones and leave other files alone', (t) => {
@@ -48,5 +50,47 @@ onSqlite('metrics of storage', (start) => {
     assert.ok(Number(await value('muster_disk_free_bytes')) > 0);
     assert.ok(Number(await value('muster_database_wal_bytes')) >= 0);
     assert.equal(await value('muster_database_writable'), '1');
+  });
+});
+
+onBothEngines('a backup by another process', (start) => {
+  test('is in the metrics of the service, with its result and size', async (t) => {
+    const folder = temporaryFolder(t);
+    const service = await start(t);
+    const key = await service.key();
+    const value = async (name: string) => {
+      const found = new RegExp(`^muster_backup_${name} (.+)$`, 'm').exec(
+        (await service.get('/metrics', key)).text,
+      );
+      return found ? Number(found[1]) : undefined;
+    };
+    const before = Date.now() / 1000;
+    assert.deepEqual(
+      [await value('last_success_timestamp_seconds'), await value('last_result'), await value('age_seconds')],
+      [0, undefined, undefined],
+    );
+    const database = openDatabase(service.url);
+    t.after(() => database.close());
+    const file = join(folder, 'a.backup');
+    const { bytes } = await backupCommand(database, file, () => {});
+    assert.equal(statSync(file).size, bytes);
+    assert.ok(Number(await value('last_success_timestamp_seconds')) >= before - 1);
+    assert.deepEqual([await value('last_size_bytes'), await value('last_result')], [bytes, 1]);
+
+    await assert.rejects(backupCommand(database, join(folder, 'missing/a.backup'), () => {}));
+    assert.deepEqual([await value('last_size_bytes'), await value('last_result')], [bytes, 0]);
+    await backupCommand(database, file, () => {});
+    assert.equal(await value('last_result'), 1);
+
+    // What cannot be stored does not make the backup fail.
+    const errors: unknown[] = [];
+    const write = () => Promise.reject(new Error('read-only'));
+    await backupCommand(
+      { ...database, write },
+      file,
+      () => {},
+      (error) => errors.push(error),
+    );
+    assert.equal(errors.length, 1);
   });
 });

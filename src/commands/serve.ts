@@ -6,6 +6,7 @@ import { systemClock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { version } from '../core/version.ts';
 import type { App } from '../http/fastify.ts';
+import { newestBackup } from '../http/ops/backups.ts';
 import type { Readiness } from '../http/ops/health.ts';
 import { createJobs } from '../jobs/schedule.ts';
 import { storeConfiguredTimeZone } from '../resources/organization/queries.ts';
@@ -84,6 +85,7 @@ export async function startService(config: Config, clock = systemClock, fill?: (
     await database.checkSetup();
     if (config.time_zone) await storeConfiguredTimeZone(database, config.time_zone, clock());
     await fill?.(app);
+    await logNewestBackup(app);
     const first = await createFirst(database, clock(), config.first_key_file);
     await jobs.runDue();
     readiness.state = 'ready';
@@ -94,6 +96,15 @@ export async function startService(config: Config, clock = systemClock, fill?: (
     await app.close();
     throw error;
   }
+}
+
+/** Logs at the start how old the newest backup is. */
+async function logNewestBackup(app: App): Promise<void> {
+  const at = await newestBackup(app.database.db, app.config.backup_dir).catch(() => undefined);
+  if (at === undefined) return;
+  const hours = Math.round((Date.now() - at) / 3_600_000);
+  if (at === 0) app.log.info('No backup of this database is known. `muster backup` makes one.');
+  else app.log[hours > 36 ? 'warn' : 'info'](`The newest backup is ${hours} hours old.`);
 }
 
 /** On a signal: drains, rejects new requests, waits for requests in flight, and exits with 0. */

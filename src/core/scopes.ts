@@ -47,6 +47,12 @@ export function commonAccess(one: AccessLimits, other: AccessLimits): AccessLimi
   };
 }
 
+/** Whether `next` allows anything that `current` does not. */
+export const isWider = (current: AccessLimits, next: AccessLimits): boolean =>
+  missingScopes(current.scopes, next.scopes).length > 0 ||
+  (current.project_ids !== null &&
+    (next.project_ids?.some((id) => !current.project_ids?.includes(id)) ?? true));
+
 export type AccessLimits = { scopes: Scope[]; project_ids: string[] | null };
 
 /** 403 with the challenge that RFC 6750 defines. */

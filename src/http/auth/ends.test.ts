@@ -247,3 +247,125 @@ onBothEngines('what ends', (start) => {
     );
   });
 });
+
+onBothEngines('what one gives', (start) => {
+  test('lasts no longer than the key that gives it', async (t) => {
+    const service = await start(t);
+    const all = await service.key();
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+    const scopes = ['personnel.manage', 'projects.manage', 'keys.manage'];
+    const { secret } = await service.make('/v1/keys', all, { name: 'an hour', scopes, expires_at });
+    const lasting = await service.make('/v1/keys', all, { name: 'weak', scopes: ['projects.read'] });
+    const ada = await service.member(['projects.read']);
+    const bob = await service.make('/v1/personnel', all, { name: 'Bob', email: 'bob@example.com' });
+    const stored = async () => {
+      const { db } = service.database;
+      const [links, access, keys] = await Promise.all([
+        db.selectFrom('links').selectAll().execute(),
+        db.selectFrom('access').selectAll().orderBy('id').execute(),
+        db.selectFrom('keys').select(['id', 'scopes', 'hash']).orderBy('id').execute(),
+      ]);
+      return { links, access, keys };
+    };
+    const before = await stored();
+    for (const [method, path, body] of [
+      ['POST', `/v1/personnel/${ada.user_id}/invitation`],
+      ['PUT', `/v1/personnel/${bob.user_id}/access`, { scopes: ['projects.read'] }],
+      ['PUT', `/v1/personnel/${ada.user_id}/access`, { scopes: ['projects.manage'] }],
+      ['PATCH', `/v1/personnel/${ada.user_id}`, { email: 'eve@example.com' }],
+      ['PATCH', `/v1/keys/${lasting.id}`, { scopes }],
+    ] as const) {
+      const response = await service.call(method, path, secret, body);
+      assert.deepEqual([response.status, response.body.errors?.[0].code], [422, 'outlives'], path);
+    }
+    assert.deepEqual(await stored(), before);
+    // Less access is possible.
+    const path = `/v1/personnel/${ada.user_id}/access`;
+    const narrowed = await service.call('PUT', path, secret, { scopes: ['personnel.read'] });
+    assert.equal(narrowed.status, 422);
+    assert.equal((await service.delete(path, secret)).status, 204);
+  });
+
+  test('a later last day brings nobody back who has more access than the giver', async (t) => {
+    const clock = settableClock('2026-11-19T10:00:00Z');
+    const service = await start(t, { clock });
+    const staff = await service.key('personnel.manage');
+    const ada = await service.member(['keys.manage', 'personnel.manage'], null, { end_on: '2026-11-20' });
+    const path = `/v1/personnel/${ada.user_id}`;
+    clock.set('2026-11-21T10:00:00Z');
+    assert.equal(await statusOf(service, ada.headers), 401);
+    for (const end_on of [null, '2026-12-31']) {
+      const back = await service.patch(path, staff, { end_on });
+      assert.deepEqual([back.status, back.body.code], [403, 'insufficient_scope']);
+    }
+    const file = `name,email,end_on\nMember,${ada.email},2026-12-31\n`;
+    await service.upload('/v1/personnel/import?match=email&on_match=update', staff, file);
+    assert.equal((await service.get(path, staff)).body.end_on, '2026-11-20');
+    assert.equal(await statusOf(service, ada.headers), 401);
+    assert.equal((await service.patch(path, staff, { end_on: '2026-11-19' })).status, 200);
+    assert.equal((await service.patch(path, await service.key(), { end_on: null })).status, 200);
+  });
+
+  test('personal keys of others can be revoked, but neither widened nor rotated', async (t) => {
+    const service = await start(t);
+    const all = await service.key();
+    const ada = await service.member(['projects.read', 'personnel.read']);
+    const body = { name: 'mine', scopes: ['projects.read'], expires_at: '2027-01-01T00:00:00Z' };
+    const { id } = (await service.post('/v1/me/keys', undefined, body, ada.headers)).body;
+    const stored = () => service.database.db.selectFrom('keys').selectAll().where('id', '=', id).execute();
+    const before = await stored();
+    for (const [method, path, sent] of [
+      ['POST', `/v1/keys/${id}/rotate`, {}],
+      ['PATCH', `/v1/keys/${id}`, { scopes: ['projects.read', 'personnel.read'] }],
+      ['PATCH', `/v1/keys/${id}`, { expires_at: null }],
+    ] as const) {
+      const response = await service.call(method, path, all, sent);
+      assert.deepEqual([response.status, response.body.code], [403, 'person_required'], response.text);
+    }
+    assert.deepEqual(await stored(), before);
+    const sooner = await service.patch(`/v1/keys/${id}`, all, { expires_at: '2026-12-31T00:00:00Z' });
+    assert.equal(sooner.status, 200);
+    assert.equal((await service.delete(`/v1/keys/${id}`, all)).status, 204);
+  });
+
+  test('a person has at most 20 personal keys that work, also with many requests at once', async (t) => {
+    const service = await start(t);
+    const ada = await service.member(['projects.read']);
+    const create = () => service.post('/v1/me/keys', undefined, { name: 'mine' }, ada.headers);
+    for (let i = 0; i < 17; i++) assert.equal((await create()).status, 201);
+    const statuses = pluck(await Promise.all(Array.from({ length: 6 }, create)), 'status');
+    assert.deepEqual(statuses.sort(), [201, 201, 201, 422, 422, 422]);
+    const [first] = (await service.get('/v1/me/keys', undefined, ada.headers)).body.data;
+    await service.delete(`/v1/me/keys/${first.id}`, undefined, ada.headers);
+    assert.deepEqual([(await create()).status, (await create()).status], [201, 422]);
+  });
+
+  test('a person and their personal keys share one rate limit', async (t) => {
+    const service = await start(t, { environment: { MUSTER_RATE_LIMIT: '20' } });
+    const ada = await service.member(['projects.read']);
+    const keys: string[] = [];
+    for (let i = 0; i < 3; i++)
+      keys.push((await service.post('/v1/me/keys', undefined, { name: 'mine' }, ada.headers)).body.secret);
+    const statuses: number[] = [];
+    for (let i = 0; i < 24; i++) statuses.push((await service.get('/v1/risks', keys[i % 3])).status);
+    assert.equal(statuses.filter((status) => status === 200).length, 17);
+    assert.equal(await statusOf(service, ada.headers), 429);
+  });
+
+  test('an administrator sees and ends the sessions of a key of a program', async (t) => {
+    const service = await start(t);
+    const all = await service.key();
+    const { id, secret } = await service.make('/v1/keys', all, {
+      name: 'office',
+      scopes: ['personnel.read'],
+    });
+    const headers = await signIn(service, { key: secret });
+    const [session] = await service.list(`/v1/sessions?key_id=${id}`, all);
+    assert.deepEqual([session.key_id, session.user_id, session.way], [id, null, 'key']);
+    const other = await service.key('keys.read', 'personnel.manage');
+    assert.equal((await service.get(`/v1/sessions?key_id=${id}`, other)).status, 403);
+    assert.equal((await service.get(`/v1/sessions?key_id=${id}`, secret)).status, 200);
+    assert.equal((await service.delete(`/v1/sessions/${session.id}`, all)).status, 204);
+    assert.equal(await statusOf(service, headers), 401);
+  });
+});

@@ -95,17 +95,42 @@ export function rateLimiter(name: string, maxTracked = 10_000) {
 const spentAt = ({ spent, spent_at }: Bucket, refillMs: number, now: number) =>
   Math.max(0, spent - Math.max(0, now - spent_at) / refillMs);
 
-/** Rate limits per key or person: the key's own limit or the default of the service. */
+/**
+ * Rate limits per key or person: the key's own limit or the default of the service. A person and their personal keys share
+ * one limit, which a limit of such a key can only narrow.
+ */
 export function actorLimits({ rate_limit }: Config) {
   const limiter = rateLimiter('key');
+  const countOf = ({ id, user_id, rate_limit: own }: Actor) =>
+    user_id === null || user_id === id
+      ? { id, limit: own ?? rate_limit }
+      : { id: user_id, limit: rate_limit, narrower: own && (rate_limit === 0 || own < rate_limit) ? own : 0 };
   return {
-    charge: (actor: Actor, now: number) => limiter.charge(actor.id, limitOf(actor, rate_limit), now),
-    refund: (actor: Actor, now: number) => limiter.refund(actor.id, limitOf(actor, rate_limit), now),
+    charge(actor: Actor, now: number): RateLimitResult {
+      const { id, limit, narrower = 0 } = countOf(actor);
+      const shared = limiter.charge(id, limit, now);
+      if (narrower === 0 || !shared.isAllowed) return shared;
+      const own = limiter.charge(actor.id, narrower, now);
+      if (!own.isAllowed) limiter.refund(id, limit, now);
+      return own;
+    },
+    refund(actor: Actor, now: number): RateLimitResult {
+      const { id, limit, narrower = 0 } = countOf(actor);
+      const shared = limiter.refund(id, limit, now);
+      return narrower === 0 ? shared : limiter.refund(actor.id, narrower, now);
+    },
   };
 }
 
-export const limitOf = (actor: Pick<Actor, 'rate_limit'>, defaultLimit: number) =>
-  actor.rate_limit ?? defaultLimit;
+/** Requests per minute; 0 means no limit. */
+export function limitOf(
+  { rate_limit, user_id }: Pick<Actor, 'rate_limit' | 'user_id'>,
+  defaultLimit: number,
+) {
+  if (user_id === null || rate_limit === null) return rate_limit ?? defaultLimit;
+  const limit = Math.min(rate_limit || Infinity, defaultLimit || Infinity);
+  return limit === Infinity ? 0 : limit;
+}
 
 export const tooManyRequests = (what: string, { headers }: RateLimitResult) =>
   new Problem('rate_limited', `${what} Try again in ${headers['retry-after']} s.`, { headers });

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, type Metric, Registry } from 'prom-client';
+import { readBackupRecord } from '../../store/backup/record.ts';
 import { newestBackup } from './backups.ts';
 import { bucketBounds, type Histogram } from './request-histogram.ts';
 
@@ -120,8 +121,32 @@ function databaseMetrics({ gauge, readGauge }: Metrics, app: FastifyInstance): v
     async () => (await storage()).freeBytes,
   );
   const { backup_dir } = app.config;
-  readGauge('muster_backup_age_seconds', 'Age of the newest backup in MUSTER_BACKUP_DIR.', async () =>
-    backup_dir ? secondsSince(await newestBackup(backup_dir)) : undefined,
+  // Settings of the whole service: no project limits them.
+  const { database } = app;
+  const newest = () => newestBackup(database.db, backup_dir);
+  readGauge(
+    'muster_backup_last_success_timestamp_seconds',
+    'When the newest backup was made; 0 if there is none.',
+    async () => (await newest()) / 1000,
+  );
+  readGauge('muster_backup_age_seconds', 'Age of the newest backup.', async () => {
+    const at = await newest();
+    return at === 0 ? undefined : (Date.now() - at) / 1000;
+  });
+  const record = () => readBackupRecord(database.db);
+  readGauge(
+    'muster_backup_last_size_bytes',
+    'Size of the newest backup of muster backup.',
+    async () => (await record()).bytes ?? undefined,
+  );
+  readGauge(
+    'muster_backup_last_result',
+    '1 if the last run of muster backup succeeded, 0 if it failed.',
+    async () => {
+      const { succeeded_at, failed_at } = await record();
+      if (succeeded_at === null && failed_at === null) return undefined;
+      return (succeeded_at ?? '') >= (failed_at ?? '') ? 1 : 0;
+    },
   );
   readGauge('muster_database_writable', '1 if the database accepts writes, 0 if not.', () =>
     app.database.checkWritable().then(
@@ -140,8 +165,6 @@ function databaseMetrics({ gauge, readGauge }: Metrics, app: FastifyInstance): v
     pools().map(([pool, { waiting }]) => ({ labels: { pool }, value: waiting })),
   );
 }
-
-const secondsSince = (time: number | undefined) => time && (Date.now() - time) / 1000;
 
 function webhookMetrics({ gauge, counter }: Metrics, { deliveryCounts: counts }: FastifyInstance): void {
   gauge(

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { fieldError, invalidBody, notFound, Problem } from '../../core/errors.ts';
 import { Id, NoContent, Strict } from '../../core/schemas.ts';
+import { isWider } from '../../core/scopes.ts';
 import type { App } from '../../http/fastify.ts';
 import { done, sendIdempotent } from '../../http/request/idempotency.ts';
 import { assertIfMatch } from '../../http/response/etag.ts';
@@ -19,7 +20,7 @@ import { createLink } from '../../store/access/links.ts';
 import { lockTables } from '../../store/writes/locks.ts';
 import { historyList } from '../history/queries.ts';
 import { HistoryEntry } from '../history/schema.ts';
-import { assertHoldsAtLeast, withProjectIds } from '../keys/queries.ts';
+import { assertHoldsAtLeast, assertLasts, withProjectIds } from '../keys/queries.ts';
 import { listRoute } from '../list-route.ts';
 import { getPerson } from '../personnel/queries.ts';
 import type { Person } from '../personnel/schema.ts';
@@ -91,7 +92,7 @@ export function accessRoutes(app: App): void {
         summary: 'Give a person access, or change it',
         description:
           'Active humans and external people can have access. Nobody can give more than they have, or change somebody ' +
-          'who has more. Sessions of the person have the new access from the next request on. Somebody must keep ' +
+          'who has more, and a key that expires cannot give access, which has no end. Sessions of the person have the new access from the next request on. Somebody must keep ' +
           '`keys.manage` for all projects.',
         tags,
         params: onePerson,
@@ -109,6 +110,7 @@ export function accessRoutes(app: App): void {
         assertEligible(person);
         const { scopes, project_ids = null } = await withProjectIds(db, body);
         assertHoldsAtLeast(actor, { scopes: [...scopes, ...(current?.scopes ?? [])], project_ids });
+        if (!current || isWider(current, { scopes, project_ids })) assertLasts(actor);
         return setAccess(db, person, { scopes, project_ids, source: 'manual' }, change);
       });
       return sendResource(request, reply, access);
@@ -174,6 +176,7 @@ export function accessRoutes(app: App): void {
         if (person.email === null) throw noEmail(person);
         // Who has the link can sign in as the person.
         assertHoldsAtLeast(actor, access);
+        assertLasts(actor);
         const { user_id } = person;
         const link = { purpose: 'invitation', user_id, key_id: null } as const;
         const { token, expires_at } = await createLink(db, link, {

@@ -186,6 +186,21 @@ export function assertHoldsAtLeast(
   if (errors.length > 0) throw invalidBody(errors);
 }
 
+/** Throws if the key is the personal key of somebody else: whoever gave it more access or a secret could act as the person. */
+export function assertOwnKey({ user_id }: Key, actor: Actor): void {
+  if (user_id === null || (user_id === actor.user_id && actor.key_id === null)) return;
+  const detail =
+    'This is a personal key: only its person can give it more access, a later expiry or a new secret. Revoke it instead.';
+  throw new Problem('person_required', detail);
+}
+
+/** Throws if the actor ends: the access of a person has no end, and nobody can give what lasts longer than their own. */
+export function assertLasts({ expires_at }: Pick<Actor, 'expires_at'>): void {
+  if (expires_at === null) return;
+  const detail = `Your key expires at ${expires_at}, but the access of a person would last. Sign in as a person, or use a key that does not expire.`;
+  throw invalidBody([fieldError('', 'outlives', detail)]);
+}
+
 /** Replaces project keys with ids, which is how they are stored. */
 export async function withProjectIds<Input extends { project_ids?: string[] | null }>(
   db: Kysely<Tables>,
@@ -217,12 +232,15 @@ export async function assertManagerRemains(
   next: Key,
   moment: Moment,
 ): Promise<void> {
-  const endsSooner = (next.expires_at ?? forever) < (current.expires_at ?? forever);
+  const endsSooner = lastsLonger(current, next);
   if (!managesKeys(current, moment) || (managesKeys(next, moment) && !endsSooner)) return;
   await assertOtherAdministrator(db, { key_id: current.id, name: `The key ${current.name}` }, moment);
 }
 
 const forever = '9999-99-99';
+
+export const lastsLonger = (one: Pick<Key, 'expires_at'>, other: Pick<Key, 'expires_at'>): boolean =>
+  (one.expires_at ?? forever) > (other.expires_at ?? forever);
 
 const managesKeys = ({ scopes, project_ids, user_id, revoked_at, expires_at }: Key, { now }: Moment) =>
   scopes.includes('keys.manage') &&

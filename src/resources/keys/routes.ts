@@ -1,4 +1,5 @@
 import { Id, Strict } from '../../core/schemas.ts';
+import { isWider } from '../../core/scopes.ts';
 import type { App } from '../../http/fastify.ts';
 import { done, sendIdempotent } from '../../http/request/idempotency.ts';
 import { showSecret, withoutSecret } from '../../http/response/secrets.ts';
@@ -6,15 +7,18 @@ import { resourceRoutes } from '../resource-routes.ts';
 import {
   assertHoldsAtLeast,
   assertManagerRemains,
+  assertOwnKey,
   createKey,
   getKey,
   getKeyForChange,
   keyList,
+  lastsLonger,
   lockKeys,
   rejectPastExpiry,
   revokeKey,
   rotateKey,
   updateKey,
+  withProjectIds,
   withStoredExpiry,
 } from './queries.ts';
 import { Key, KeyInput, KeyPatch, KeyRotation, KeyWithSecret, keyFilters } from './schema.ts';
@@ -40,7 +44,8 @@ export function keyRoutes(app: App): void {
       update:
         'The key must not have more scopes than the key in use, and cannot be given more access than that key has. A ' +
         'revoked key cannot be changed. The last valid key with `keys.manage` for all projects must keep that ' +
-        'scope, and can neither be limited to projects nor expire sooner.',
+        'scope, and can neither be limited to projects nor expire sooner. Only its person can give a personal key more ' +
+        'access or a later expiry.',
       delete:
         'Requests with the key are rejected immediately. Revoking a key again changes nothing. ' +
         'The last valid key with `keys.manage` cannot be revoked.',
@@ -54,7 +59,7 @@ export function keyRoutes(app: App): void {
       filters: keyFilters,
       list: ({ moment }, { filters }) => keyList(filters, moment),
     },
-    updateErrors: ['in_use', 'invalid_transition'],
+    updateErrors: ['in_use', 'invalid_transition', 'person_required'],
     lock: lockKeys,
     get: (db, { id }) => getKey(db, id),
     create(db, _, body, change, { actor, moment }) {
@@ -63,9 +68,13 @@ export function keyRoutes(app: App): void {
       rejectPastExpiry(input, moment);
       return createKey(db, input, change);
     },
-    update(db, current, patch, change, { actor }) {
+    async update(db, current, patch, change, { actor }) {
       const scopes = [...current.scopes, ...(patch.scopes ?? [])];
-      assertHoldsAtLeast(actor, { ...withStoredExpiry(patch), scopes });
+      const changed = withStoredExpiry(patch);
+      assertHoldsAtLeast(actor, { ...changed, scopes });
+      const next = { ...current, ...(await withProjectIds(db, changed)) };
+      if (isWider(current, next)) assertHoldsAtLeast(actor, { expires_at: next.expires_at });
+      if (isWider(current, next) || lastsLonger(next, current)) assertOwnKey(current, actor);
       return updateKey(db, current, patch, change);
     },
     async delete(db, current, change) {
@@ -79,7 +88,7 @@ export function keyRoutes(app: App): void {
     {
       config: {
         access: 'keys.manage',
-        errors: ['idempotency_mismatch', 'invalid_transition', 'storage_full'],
+        errors: ['idempotency_mismatch', 'invalid_transition', 'person_required', 'storage_full'],
       },
       preSerialization: showSecret,
       schema: {
@@ -101,6 +110,7 @@ export function keyRoutes(app: App): void {
         const current = await getKeyForChange(db, request.params.id);
         // Rotating a key reveals its secret, and with it all its access.
         assertHoldsAtLeast(request.actor, current);
+        assertOwnKey(current, request.actor);
         const { body, change, actor } = request;
         const key = await rotateKey(db, current, body.overlap_seconds ?? 0, change, actor.session?.id);
         return done(withoutSecret(key));

@@ -24,25 +24,25 @@ export function sessionListRoutes(app: App): void {
       config: { access: 'any', errors: ['insufficient_scope', 'key_limited'] },
       schema: {
         operationId: 'listSessions',
-        summary: 'List sessions, oldest first: your own, or those of a person',
+        summary: 'List sessions, oldest first: your own, or those of a person or key',
         description:
           'The sessions of others need `keys.manage` for all projects. Expired sessions are left out.',
         tags,
-        querystring: ListQuery({ user_id: Id('person', { description: 'The sessions of this person.' }) }),
+        querystring: ListQuery({
+          user_id: Id('person', { description: 'The sessions of this person.' }),
+          key_id: Id('key', { description: 'The sessions that were started with this key.' }),
+        }),
         response: { 200: ListOf(Session) },
       },
     },
     async (request, reply) => {
       const { actor, moment } = request;
-      const { user_id } = request.query;
-      const isOwn = user_id === undefined || user_id === actor.user_id;
+      const { user_id, key_id } = request.query;
+      const isOwn =
+        user_id === undefined ? (key_id ?? actor.key_id) === actor.key_id : user_id === actor.user_id;
       if (!isOwn) assertManagesSessions(actor);
-      const owner = user_id ?? actor.user_id;
-      const list = sessionList(
-        owner === null ? { key_id: actor.key_id } : { user_id: owner },
-        actor,
-        moment.now,
-      );
+      const own = actor.user_id === null ? { key_id: actor.key_id } : { user_id: actor.user_id };
+      const list = sessionList((user_id ?? key_id) ? { user_id, key_id } : own, actor, moment.now);
       // A person who is limited to projects sees their own sessions too.
       request.database = { ...app.database, isFiltered: () => false };
       return sendList(request, reply, list);
@@ -87,7 +87,7 @@ export function sessionListRoutes(app: App): void {
   );
 }
 
-type Owner = { user_id?: string | null; key_id?: string | null };
+type Owner = { user_id?: string | null | undefined; key_id?: string | null | undefined };
 
 /** A browser that signed in with a key, also with a personal one, has only the sessions of the key. */
 const isOf = ({ user_id, key_id }: Owner, actor: Actor) =>
@@ -112,6 +112,6 @@ const sessionList = ({ user_id, key_id }: Owner, { session }: Actor, now: string
   order: { key: sql.ref('sessions.id') },
   from: (db) => db.selectFrom('sessions'),
   id: sql.ref('sessions.id'),
-  matches: sql`${user_id == null ? sql`sessions.key_id = ${key_id}` : sql`sessions.user_id = ${user_id}`}
-    and sessions.expires_at > ${now}`,
+  matches: sql`${user_id == null ? sql`1 = 1` : sql`sessions.user_id = ${user_id}`}
+    and ${key_id == null ? sql`1 = 1` : sql`sessions.key_id = ${key_id}`} and sessions.expires_at > ${now}`,
 });

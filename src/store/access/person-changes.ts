@@ -19,8 +19,8 @@ type Person = {
 
 /**
  * What a change of a person means for their access. Whoever is deactivated, or is no human, loses it. A new e-mail address
- * would let somebody else sign in as the person, so it needs as much access as a new invitation. Lock the table `access`
- * before.
+ * would let somebody else sign in as the person, and a later last day brings back somebody whose access has ended, so both
+ * need as much access as a new invitation. Lock the table `access` before.
  */
 export async function adjustAccess(
   limited: Transaction<Tables>,
@@ -34,32 +34,40 @@ export async function adjustAccess(
   if (!access) return;
   if (next.status !== 'active' || (next.kind !== 'human' && next.kind !== 'external'))
     return endAccess(db, current, change);
-  if (next.email !== current.email) {
-    assertMayChangeAddress(current, access, change);
-    await endLinks(db, user_id);
-  }
-  const hasEnded = next.end_on != null && next.end_on < change.today;
+  const hasEnded = hasLeft(next, change);
+  const returns = hasLeft(current, change) && !hasEnded;
+  if (next.email !== current.email)
+    assertMayAdmit(current, access, change, ['email', 'a new e-mail address']);
+  if (returns) assertMayAdmit(current, access, change, ['end_on', 'a later last day']);
+  if (next.email !== current.email || returns) await endLinks(db, user_id);
   if (hasEnded && (await isAdministrator(db, user_id, change)))
     await assertOtherAdministrator(db, current, change);
   touchAccess(db);
 }
 
-function assertMayChangeAddress(
+const hasLeft = ({ end_on }: Person, { today }: Change): boolean => end_on != null && end_on < today;
+
+function assertMayAdmit(
   { name }: Person,
   { scopes, project_ids }: { scopes: Change['scopes']; project_ids: readonly string[] | null },
   change: Change,
+  [field, what]: [field: string, what: string],
 ): void {
   const missing = missingScopes(change.scopes, ['keys.manage', ...scopes]);
   if (missing.length > 0) {
     throw insufficientScope(
-      `${name} can sign in, so a new e-mail address requires keys.manage and all scopes of ${name}. You lack ${missing.join(', ')}.`,
+      `${name} has access, so ${what} requires keys.manage and all scopes of ${name}. You lack ${missing.join(', ')}.`,
       missing,
     );
   }
+  if (change.expires_at != null) {
+    const detail = `${name} has access, so ${what} would last longer than your key, which expires at ${change.expires_at}.`;
+    throw invalidBody([fieldError(field, 'outlives', detail)]);
+  }
   const own = change.project_ids;
   if (own === null || project_ids?.every((id) => own.includes(id))) return;
-  const detail = `${name} has access to projects that you do not have. Ask an administrator to change the address.`;
-  throw invalidBody([fieldError('email', 'beyond_own', detail)]);
+  const detail = `${name} has access to projects that you do not have. Ask an administrator for ${what}.`;
+  throw invalidBody([fieldError(field, 'beyond_own', detail)]);
 }
 
 /** Throws if the person has access or personal keys: then they must be deactivated instead of deleted. */

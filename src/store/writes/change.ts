@@ -12,6 +12,8 @@ export type Change = Moment & {
   /** What a change may do, and what errors and reports may reveal, depends on the access of the actor. */
   scopes: readonly Scope[];
   project_ids: readonly string[] | null;
+  /** When the key of the actor expires. */
+  expires_at?: string | null;
   reason?: string | null | undefined;
   /** Set for rows of a file, which report what was decided elsewhere. */
   isImport?: true;
