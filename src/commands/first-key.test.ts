@@ -47,4 +47,13 @@ onBothEngines('the first key', (start) => {
     assert.ok(!existsSync(file));
     assert.equal((await keys()).length, 1);
   });
+
+  test('stays in its file if the outcome of the commit is unknown', async (t) => {
+    const { app, database, faults, get } = await start(t);
+    const file = join(temporaryFolder(t), 'first-key');
+    Object.assign(faults, { failure: 'unknown, saved' });
+    await assert.rejects(createFirst(database, app.clock(), file), /may or may not have been saved/);
+    Object.assign(faults, { failure: undefined });
+    assert.equal((await get('/v1/me', readFileSync(file, 'utf8').trim())).status, 200);
+  });
 });

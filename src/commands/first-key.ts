@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import type { Moment } from '../core/clock.ts';
-import { UsageError } from '../core/errors.ts';
+import { Problem, UsageError } from '../core/errors.ts';
 import type { Database } from '../database/open.ts';
 import { createFirstKey } from '../resources/keys/queries.ts';
 import { createLink } from '../store/access/links.ts';
@@ -43,6 +43,10 @@ async function writeFirstKey(database: Database, moment: Moment, file: string): 
       fsyncSync(descriptor);
       return true;
     });
+  } catch (error) {
+    // The key may have been stored, and nobody else knows it.
+    isWritten = error instanceof Problem && error.extra.may_be_saved === true;
+    throw error;
   } finally {
     closeSync(descriptor);
     if (!isWritten) rmSync(file, { force: true });
