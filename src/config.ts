@@ -215,8 +215,11 @@ const settings = {
 
 type Settings = { [Name in keyof typeof settings]: (typeof settings)[Name]['default'] };
 
-/** `tracing` is whether to send traces. The OpenTelemetry SDK reads its variables itself. */
-export type Config = Readonly<Settings & { tracing: boolean }>;
+/**
+ * `tracing` is whether to send traces; the OpenTelemetry SDK reads its variables itself. `thread_pool` is the number of
+ * threads that Node uses for files, name resolution and hashes.
+ */
+export type Config = Readonly<Settings & { tracing: boolean; thread_pool: number }>;
 
 /** Parses the settings. Reports all errors at once, so that one restart is enough to fix them. */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
@@ -251,7 +254,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   if (config.metrics_port !== undefined && config.metrics_port === config.port)
     errors.push(`MUSTER_METRICS_PORT is ${config.port}, as MUSTER_PORT is, but must be another port`);
   if (errors.length > 0) throw new UsageError(`The settings have errors: ${errors.join('; ')}.`);
-  return Object.freeze({ ...config, tracing: sendsTraces(environment) });
+  const thread_pool = Number(environment.UV_THREADPOOL_SIZE) || 4;
+  return Object.freeze({ ...config, tracing: sendsTraces(environment), thread_pool });
 }
 
 /** The value of a variable, or the contents of the file that the variable with `_FILE` names, without line breaks at its end. */

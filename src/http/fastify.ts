@@ -16,8 +16,10 @@ import type { ScopedDatabase } from '../store/project-scope.ts';
 import type { Change } from '../store/writes/change.ts';
 import type { ActorCache } from './auth/actor-cache.ts';
 import type { Access } from './auth/auth.ts';
-import type { sessionCookie } from './auth/cookie.ts';
+import type { secretCookie } from './auth/cookie.ts';
+import type { createFailedSignIns } from './auth/failed-sign-ins.ts';
 import type { actorLimits } from './auth/rate-limits.ts';
+import type { SignInQueue } from './auth/sign-in-queue.ts';
 import type { Usage } from './auth/usage.ts';
 import type { CacheDependencies, ResponseCache } from './cache/response-cache.ts';
 import type { Connections } from './ops/connections.ts';
@@ -66,7 +68,11 @@ declare module 'fastify' {
     bodyBudgets: BodyBudgets;
     usage: Usage;
     actorCache: ActorCache;
-    sessionCookie: ReturnType<typeof sessionCookie>;
+    sessionCookie: ReturnType<typeof secretCookie>;
+    /** Tells that somebody has signed in with the browser before; it opens nothing. */
+    deviceCookie: ReturnType<typeof secretCookie>;
+    failedSignIns: ReturnType<typeof createFailedSignIns>;
+    signInQueue: SignInQueue;
     /** Reads the key or the session token of a request. */
     secretOf(headers: IncomingHttpHeaders): string | undefined;
     responseCache: ResponseCache;

@@ -13,6 +13,7 @@ import { up as imports } from './migrations/0006_imports.ts';
 import { up as handovers } from './migrations/0007_handovers.ts';
 import { up as reports } from './migrations/0008_reports.ts';
 import { up as historyOrder } from './migrations/0009_history_order.ts';
+import { up as knownClients } from './migrations/0011_known_clients.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -30,6 +31,7 @@ const migrations: Record<string, (db: Kysely<unknown>, kind: Engine['kind']) => 
   '0008_0.4.0_reports': reports,
   '0009_0.5.0_history_order': historyOrder,
   '0010_0.5.0_folds': (db) => foldAgain(db),
+  '0011_0.5.0_known_clients': knownClients,
 };
 
 export const migrationNames = Object.keys(migrations);

@@ -150,7 +150,12 @@ const internal = {
   },
   /** The sign-out notices of the identity provider that were processed, so that none is used twice. */
   logout_tokens: { columns: { hash: Hash, expires_at: Time() }, isTemporary: true },
-  /** Failed attempts to sign in to an account, whether or not it exists. */
+  /** The browsers and networks from which a person has signed in: see `store/access/known-clients.ts`. */
+  known_clients: {
+    columns: { hash: Hash, user_id: Id('person'), expires_at: Time() },
+    isTemporary: true,
+  },
+  /** Failed attempts to sign in to an account, whether or not it exists, from anywhere and from each place. */
   sign_in_failures: {
     columns: { account: Hash, failures: Type.Integer(), last_at: Time() },
     isTemporary: true,

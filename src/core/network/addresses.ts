@@ -33,14 +33,17 @@ export function networkReader(trustedProxies: readonly string[]) {
   return (request: IncomingMessage): string => networkOf(addressOf(request));
 }
 
-/** The unit of rate limiting: an IPv4 address, or the /64 network that an IPv6 client usually owns. */
-export function networkOf(address: string): string {
+/**
+ * The unit of rate limiting: an IPv4 address, or the /64 network that an IPv6 client usually owns. Sites own a /48, whose
+ * networks one guesser may use in turn.
+ */
+export function networkOf(address: string, bits: 48 | 64 = 64): string {
   if (!isIPv6(address)) return address;
   const [head = '', tail = ''] = address.split('::');
   const first = head === '' ? [] : head.split(':');
   const last = tail === '' ? [] : tail.split(':');
   const groups = [...first, ...Array(Math.max(0, 8 - first.length - last.length)).fill('0'), ...last];
-  return `${groups.slice(0, 4).join(':')}::/64`;
+  return `${groups.slice(0, bits / 16).join(':')}::/${bits}`;
 }
 
 /** Accepts an address, or a network such as `10.0.0.0/8`. */

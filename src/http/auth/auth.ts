@@ -15,9 +15,11 @@ import type { Tables } from '../../store/tables.ts';
 import { dataVersion } from '../../store/writes/table-versions.ts';
 import { varyOn } from '../response/headers.ts';
 import { actorTables, createActorCache } from './actor-cache.ts';
-import { isSameOrigin, isSessionToken, sessionCookie } from './cookie.ts';
+import { isSameOrigin, isSessionToken, secretCookie } from './cookie.ts';
+import { createFailedSignIns } from './failed-sign-ins.ts';
 import { actorLimits, rateLimiter, tooManyRequests } from './rate-limits.ts';
 import { createRejectionLog } from './rejection-log.ts';
+import { createSignInQueue } from './sign-in-queue.ts';
 import { createUsage } from './usage.ts';
 
 /**
@@ -41,11 +43,18 @@ export function installAuth(app: FastifyInstance): void {
   // `onClose` hooks run in reverse order, so this one runs before the database is closed.
   app.addHook('onClose', () => app.usage.flush());
 
-  app.decorate('sessionCookie', sessionCookie(app));
+  app.decorate('sessionCookie', secretCookie(app, 'session', 'Strict'));
+  // The identity provider sends the browser back from another site.
+  app.decorate('deviceCookie', secretCookie(app, 'device', 'Lax'));
   app.decorate('secretOf', secretReader(app));
   app.decorate('actorCache', createActorCache(app.database));
   app.decorate('actorLimits', actorLimits(app.config));
   app.decorate('failedAttempts', createFailedAttempts(app));
+  app.decorate('failedSignIns', createFailedSignIns(app));
+  app.decorate(
+    'signInQueue',
+    createSignInQueue(app.config, () => Date.parse(app.clock().now)),
+  );
   app.decorate('authenticate', createAuthentication(app));
   // Responses depend on the actor, so shared caches must not store them and browsers must revalidate them.
   const privateHeaders = {

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { looksLikeSecret } from '../../store/access/secret.ts';
+import { looksLikeSecret, prefixes } from '../../store/access/secret.ts';
 
 /**
  * The name of a cookie. The prefixes let browsers reject one that was set by another host, or without https. A cookie of
@@ -33,20 +33,23 @@ export function createCookie(baseUrl: string, base: string, sameSite: 'Strict' |
 
 type Cookie = ReturnType<typeof createCookie>;
 
-/** The cookie with the token of a session. The URL of the service is known only after it listens. */
-export function sessionCookie(app: { baseUrl: string }): Cookie {
+/** A cookie with a secret of one purpose; anything else in it is ignored. The URL of the service is known only after it listens. */
+export function secretCookie(
+  app: { baseUrl: string },
+  purpose: 'session' | 'device',
+  sameSite: 'Strict' | 'Lax',
+): Cookie {
   let cached: { baseUrl: string; cookie: Cookie } | undefined;
   const current = () => {
     const { baseUrl } = app;
     if (cached?.baseUrl !== baseUrl)
-      cached = { baseUrl, cookie: createCookie(baseUrl, 'muster_session', 'Strict') };
+      cached = { baseUrl, cookie: createCookie(baseUrl, `muster_${purpose}`, sameSite) };
     return cached.cookie;
   };
   return {
-    /** Ignores anything but a session token: a key works only in a header. */
     read(header) {
       const value = header === undefined ? undefined : current().read(header);
-      return value?.startsWith('mss_') ? value : undefined;
+      return value?.startsWith(prefixes[purpose]) ? value : undefined;
     },
     set: (token, expires_at) => current().set(token, expires_at),
     end: () => current().end(),

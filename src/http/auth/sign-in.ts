@@ -1,7 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import type { Transaction } from 'kysely';
+import { networkOf } from '../../core/network/addresses.ts';
 import type { SignInWay } from '../../resources/sessions/schema.ts';
 import type { Actor } from '../../store/access/actors.ts';
+import { type Place, rememberClient } from '../../store/access/known-clients.ts';
 import { hashSecret } from '../../store/access/secret.ts';
 import { type Client, endSessions, startSession } from '../../store/access/sessions.ts';
 import type { Tables } from '../../store/tables.ts';
@@ -24,7 +26,7 @@ type Options = {
 export type FindActor = (db: Transaction<Tables>) => Promise<Actor | undefined>;
 
 /**
- * Starts a session in the browser that sent the request, and returns the header that sets its cookie. The token is always
+ * Starts a session in the browser that sent the request, and returns the headers that set its cookies. The token is always
  * a new one, and an earlier session of the browser ends, so that nobody can prepare a session for somebody else.
  * `find` compares once more what the person signed in with: it may have been changed since it was checked, and whoever
  * changed it ended only the sessions of that moment.
@@ -34,7 +36,7 @@ export async function signIn(
   db: Transaction<Tables>,
   find: FindActor,
   { way, previous = null, ...provider }: Options,
-): Promise<string> {
+): Promise<string[]> {
   const { sessionCookie, config } = request.server;
   await lockTables(db, 'access');
   const actor = await find(db);
@@ -53,8 +55,33 @@ export async function signIn(
   );
   const session = { user_id, key_id, way, expires_at, ...clientOf(request), ...provider };
   const { token } = await startSession(db, session, change);
-  return sessionCookie.set(token, expires_at);
+  const cookies = [sessionCookie.set(token, expires_at)];
+  if (user_id !== null && key_id === null) cookies.push(await rememberBrowser(request, db, user_id));
+  return cookies;
 }
+
+/**
+ * Makes the browser one that has signed in to the account, and returns the header that sets its device cookie (OWASP: "Slow
+ * down online guessing attacks with device cookies").
+ */
+export async function rememberBrowser(
+  request: FastifyRequest,
+  db: Transaction<Tables>,
+  user_id: string,
+): Promise<string> {
+  const { server, moment } = request;
+  const { secret, expires_at } = await rememberClient(db, user_id, placeOf(request), moment.now);
+  return server.deviceCookie.set(secret, expires_at);
+}
+
+/** The browser and the network that sent the request. */
+export const placeOf = (request: FastifyRequest): Place => ({
+  device: request.server.deviceCookie.read(request.headers.cookie),
+  network: networkOfClient(request),
+});
+
+/** The unit by which failed sign-ins are counted: an IPv4 address, or a site with IPv6. */
+export const networkOfClient = ({ raw, server }: FastifyRequest) => networkOf(server.addressOf(raw), 48);
 
 /** A change that somebody makes by signing in, or before. */
 export const changeBy = ({ moment }: FastifyRequest, actor: Actor): Change => {

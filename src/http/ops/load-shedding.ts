@@ -49,6 +49,7 @@ const sheddingPauseMs = 10_000;
  */
 export function createLoadMonitor(maxConcurrency: number, now: () => number = () => performance.now()) {
   const active = new Set<ServerResponse>();
+  const admitted = new WeakMap<IncomingMessage, { response: ServerResponse; client: string }>();
   const activeByClient = new Map<string, number>();
   const queuedRejections: (() => void)[] = [];
   let queueStart = now();
@@ -91,8 +92,13 @@ export function createLoadMonitor(maxConcurrency: number, now: () => number = ()
   }
 
   function end(response: ServerResponse, client: string): void {
-    if (!active.delete(response)) return;
+    if (!active.has(response)) return;
+    leave(response, client);
     ended.count++;
+  }
+
+  function leave(response: ServerResponse, client: string): void {
+    active.delete(response);
     const others = activeOf(client) - 1;
     if (others > 0) activeByClient.set(client, others);
     else activeByClient.delete(client);
@@ -123,6 +129,7 @@ export function createLoadMonitor(maxConcurrency: number, now: () => number = ()
     /** Counts a request until its response begins or its client disconnects. */
     admit(request: IncomingMessage, response: ServerResponse, client: string): void {
       if (response.closed) return;
+      admitted.set(request, { response, client });
       inFlight++;
       // Emitted for every response that begins, whoever sends it: see `createServer`.
       response.once('head', () => end(response, client));
@@ -132,6 +139,18 @@ export function createLoadMonitor(maxConcurrency: number, now: () => number = ()
       });
       if (hasBody(request)) request.once('end', () => begin(response, client));
       else begin(response, client);
+    },
+    /** A request is no work while it waits for something that others do not need, such as its turn for a hash. */
+    async whileWaiting<T>(request: IncomingMessage, waiting: Promise<T>): Promise<T> {
+      const known = admitted.get(request);
+      if (known === undefined || !active.has(known.response)) return waiting;
+      const { response, client } = known;
+      leave(response, client);
+      try {
+        return await waiting;
+      } finally {
+        begin(response, client);
+      }
     },
     /** Checked for each request before it is admitted. */
     admits(client: string): boolean {

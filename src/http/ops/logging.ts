@@ -78,4 +78,4 @@ export function recordResponse(
 const requestLogLevels = new Set(['info', 'debug', 'trace']);
 
 /** A second line of defense: removes secrets that the message of an error may contain. */
-const withoutSecrets = (line: string) => line.replaceAll(/\b(ms[tsl]_|whsec_)[\w+/=]{16,}/g, '$1…');
+const withoutSecrets = (line: string) => line.replaceAll(/\b(ms[tsld]_|whsec_)[\w+/=]{16,}/g, '$1…');

@@ -141,5 +141,5 @@ async function prepare(
     const detail = 'Passwords are turned off here. Create a passkey instead.';
     throw invalidBody([fieldError('password', 'turned_off', detail)]);
   }
-  return preparePassword(password ?? '', access);
+  return preparePassword(app, password ?? '', access);
 }

@@ -33,7 +33,7 @@ export function passwordRoute(app: App): void {
     },
     async (request, reply) => {
       const access = await ownAccess(app, request);
-      const store = await preparePassword(request.body.password, access);
+      const store = await preparePassword(app, request.body.password, access);
       await writeUnlimited(request, async (db) =>
         store(db, await lockOwnAccess(db, request), request.change, request.actor.session?.id),
       );

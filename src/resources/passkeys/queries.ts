@@ -9,9 +9,8 @@ import type { List } from '../../lists/list.ts';
 import { addAccessEvent, removeWayIn } from '../../store/access/access.ts';
 import { findPerson } from '../../store/access/actors.ts';
 import { createChallenge, takeChallenge } from '../../store/access/challenges.ts';
-import { recordFailure } from '../../store/access/sessions.ts';
 import type { Tables } from '../../store/tables.ts';
-import { bySystem, type Change } from '../../store/writes/change.ts';
+import type { Change } from '../../store/writes/change.ts';
 import type { Access } from '../access/schema.ts';
 import { Passkey, type PasskeyResponse } from './schema.ts';
 
@@ -129,22 +128,20 @@ export async function findByPasskey(request: FastifyRequest, response: PasskeyRe
     .executeTakeFirst();
   const counter = passkey && (await verifyAssertion(request, response, passkey));
   const actor = counter === undefined ? undefined : await findPerson(database.db, passkey?.user_id ?? '');
-  const failed = { ...clientOf(request), user_id: passkey?.user_id ?? null, way: 'passkey' as const };
-  await database.write(async (db) => {
-    if (!actor || !passkey) return recordFailure(db, failed, bySystem(request.moment));
-    await db
-      .updateTable('passkeys')
-      .set({ counter: counter ?? 0, last_used_at: now })
-      .where('id', '=', passkey.id)
-      .execute();
-  });
-  const isStored = (db: Kysely<Tables>) =>
-    db
-      .selectFrom('passkeys')
-      .select('id')
-      .where('id', '=', passkey?.id ?? '')
-      .executeTakeFirst();
-  if (actor) return async (db) => ((await isStored(db)) ? findPerson(db, actor.user_id) : undefined);
+  const user_id = passkey?.user_id ?? null;
+  if (actor && passkey) {
+    await database.write((db) =>
+      db
+        .updateTable('passkeys')
+        .set({ counter: counter ?? 0, last_used_at: now })
+        .where('id', '=', passkey.id)
+        .execute(),
+    );
+    const isStored = (db: Kysely<Tables>) =>
+      db.selectFrom('passkeys').select('id').where('id', '=', passkey.id).executeTakeFirst();
+    return async (db) => ((await isStored(db)) ? findPerson(db, user_id) : undefined);
+  }
+  await request.server.failedSignIns.record(request, { user_id, way: 'passkey' });
   throw request.server.failedAttempts(request, 'That passkey does not open an account here.');
 }
 

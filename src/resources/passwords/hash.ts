@@ -1,17 +1,11 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { createLimiter } from '../../core/concurrency.ts';
-import { unavailable } from '../../core/errors.ts';
 
 const derive = promisify(argon2);
 
-/** The minimum that OWASP recommends: 19 MiB, 2 passes, one thread. About 30 ms. */
+/** The minimum that OWASP recommends: 19 MiB, 2 passes, one thread. About 30 ms. Run these functions in the `signInQueue`. */
 const parameters = { memory: 19_456, passes: 2, parallelism: 1 };
 const tagLength = 32;
-
-/** Hashes need memory and a thread each, so few run at once, and few wait. */
-const limiter = createLimiter(2);
-const maxWaiting = 50;
 
 /** The hash of a password in the PHC string format: `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`. */
 export async function hashPassword(password: string): Promise<string> {
@@ -36,11 +30,8 @@ export async function verifyPassword(password: string, stored: string | undefine
 const pattern =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/;
 
-async function hashWith(password: string, nonce: Buffer, used: typeof parameters): Promise<Buffer> {
-  if (limiter.waiting() >= maxWaiting)
-    throw unavailable('Too many people are signing in at once. Try again in a moment.', 2);
-  return limiter.run(() => derive('argon2id', { message: normalized(password), nonce, tagLength, ...used }));
-}
+const hashWith = (password: string, nonce: Buffer, used: typeof parameters): Promise<Buffer> =>
+  derive('argon2id', { message: normalized(password), nonce, tagLength, ...used });
 
 /** The same text may arrive in different Unicode forms, depending on the keyboard and system. */
 const normalized = (password: string) => password.normalize('NFKC');

@@ -1,14 +1,16 @@
 import { hash } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Kysely, Transaction } from 'kysely';
 import { invalidBody, notFound, Problem } from '../../core/errors.ts';
 import { lowerAscii } from '../../core/text.ts';
-import { clientOf, type FindActor } from '../../http/auth/sign-in.ts';
+import { type FindActor, placeOf } from '../../http/auth/sign-in.ts';
+import type { Turn } from '../../http/auth/sign-in-queue.ts';
 import { addAccessEvent, removeWayIn } from '../../store/access/access.ts';
 import { findPerson } from '../../store/access/actors.ts';
-import { endSessions, recordFailure } from '../../store/access/sessions.ts';
+import { findKnownClient, forgetClients } from '../../store/access/known-clients.ts';
+import { endSessions } from '../../store/access/sessions.ts';
 import type { Tables } from '../../store/tables.ts';
-import { bySystem, type Change } from '../../store/writes/change.ts';
+import type { Change } from '../../store/writes/change.ts';
 import { lockTables } from '../../store/writes/locks.ts';
 import type { Access } from '../access/schema.ts';
 import { hashPassword, verifyPassword } from './hash.ts';
@@ -18,9 +20,13 @@ import { passwordErrors } from './rules.ts';
 const wrong =
   'That e-mail address and password do not match. Check both, or ask your administrator for a new link.';
 
-/** Attempts without a delay. From then on the delay doubles with each failure. */
-const freeAttempts = 5;
-const maxDelaySeconds = 60;
+/**
+ * Attempts of one place at one account without a delay. From then on the delay doubles with each failure, from a second to
+ * the maximum. While many places guess, those where nobody has signed in to the account before have longer ones.
+ */
+const delays = { freeAttempts: 5, maxSeconds: 60 };
+const delaysWhileGuessed = { freeAttempts: 1, maxSeconds: 900 };
+const manyFailures = 100;
 
 /**
  * Finds the person with this address and password, or throws. Whether there is such an account makes no difference, in
@@ -31,33 +37,72 @@ export async function findByPassword(
   email: string,
   password: string,
 ): Promise<FindActor> {
-  const { database, config } = request.server;
-  const account = hash('sha256', lowerAscii(email), 'hex');
-  await database.write((db) => countAttempt(db, account, request.moment.now));
+  const { database, config, failedSignIns, failedAttempts } = request.server;
   const stored = config.passwords ? await findHash(database.db, email) : undefined;
-  const isRight = await verifyPassword(password, stored?.hash);
-  const actor = await findPerson(database.db, stored?.user_id ?? '');
-  const isAllowed = isRight && actor !== undefined;
-  const failed = { ...clientOf(request), user_id: stored?.user_id ?? null, way: 'password' as const };
-  await database.write(async (db) => {
-    if (isAllowed) await db.deleteFrom('sign_in_failures').where('account', '=', account).execute();
-    else recordFailure(db, failed, bySystem(request.moment));
+  const user_id = stored?.user_id ?? null;
+  const attempt = await attemptOf(request, lowerAscii(email), user_id ?? '');
+  if (await checkPassword(request, attempt, password, stored?.hash)) {
+    const actor = await findPerson(database.db, user_id);
+    // The password may be changed before the session is stored, which would end all sessions but this one.
+    if (actor)
+      return async (db) =>
+        (await findHash(db, email))?.hash === stored?.hash ? findPerson(db, user_id) : undefined;
+  }
+  await failedSignIns.record(request, { user_id, way: 'password' });
+  throw failedAttempts(request, wrong);
+}
+
+/** An attempt is counted for its place and, where nobody has signed in before, for the account as well. */
+type Attempt = { turn: Turn; counters: readonly [string, ...string[]] };
+
+async function attemptOf(request: FastifyRequest, email: string, user_id: string): Promise<Attempt> {
+  const { raw, moment, server } = request;
+  const place = placeOf(request);
+  const known = await findKnownClient(server.database.db, user_id, place, moment.now);
+  const isGone = () => raw.socket.destroyed;
+  const counterOf = (...parts: string[]) => hash('sha256', [email, ...parts].join(' '), 'hex');
+  if (known === 'browser') {
+    const of = counterOf('browser', place.device ?? '');
+    return { turn: { of, isKnown: true, isGone }, counters: [of] };
+  }
+  const ofPlace = counterOf('network', place.network);
+  return known === 'network'
+    ? { turn: { of: `known ${place.network}`, isKnown: true, isGone }, counters: [ofPlace] }
+    : { turn: { of: place.network, isKnown: false, isGone }, counters: [ofPlace, counterOf()] };
+}
+
+/** Whether the password is right. Throws if the next attempt must wait. */
+async function checkPassword(
+  request: FastifyRequest,
+  { turn, counters }: Attempt,
+  password: string,
+  stored: string | undefined,
+): Promise<boolean> {
+  const { database, signInQueue, clock, load } = request.server;
+  // An attempt that must wait needs no turn.
+  assertNoDelay(await readFailures(database.db, counters), counters, clock().now);
+  const turnTaken = signInQueue.run(turn, async () => {
+    await database.write((db) => countAttempt(db, counters, clock().now));
+    return verifyPassword(password, stored);
   });
-  // The password may be changed before the session is stored, which would end all sessions but this one.
-  if (isAllowed)
-    return async (db) =>
-      (await findHash(db, email))?.hash === stored?.hash ? findPerson(db, actor.user_id) : undefined;
-  throw request.server.failedAttempts(request, wrong);
+  const isRight = await load.whileWaiting(request.raw, turnTaken);
+  const [ofPlace] = counters;
+  if (isRight) {
+    await database.write((db) => db.deleteFrom('sign_in_failures').where('account', '=', ofPlace).execute());
+  }
+  return isRight;
 }
 
 /** Sets the password of a person who has access. Their other sessions end. Returns a function, because hashing takes long. */
 export async function preparePassword(
+  { signInQueue }: FastifyInstance,
   password: string,
   person: { user_id: string; name: string; email: string | null },
 ) {
   const errors = passwordErrors(password, person);
   if (errors.length > 0) throw invalidBody(errors);
-  const hashed = await hashPassword(password);
+  const turn = { of: person.user_id, isKnown: true };
+  const hashed = await signInQueue.run(turn, () => hashPassword(password));
   return async (
     db: Transaction<Tables>,
     access: Access,
@@ -72,6 +117,7 @@ export async function preparePassword(
       .onConflict((conflict) => conflict.column('user_id').doUpdateSet(row))
       .execute();
     await endSessions(db, { user_id }, 'replaced', change, { exceptId });
+    await forgetClients(db, user_id);
     addAccessEvent(db, access, 'access.password_set', change);
   };
 }
@@ -99,27 +145,47 @@ const findHash = (db: Kysely<Tables>, email: string) =>
     .where((eb) => eb(eb.fn('lower', ['people.email']), '=', lowerAscii(email)))
     .executeTakeFirst();
 
-/** Counts an attempt before it is made, so that many at once are not all the first. A successful one deletes the count. */
-async function countAttempt(db: Transaction<Tables>, account: string, now: string): Promise<void> {
-  await lockTables(db, 'sign_in_failures');
-  const row = await db
+type Failures = Pick<Tables['sign_in_failures'], 'account' | 'failures' | 'last_at'>;
+
+const readFailures = (db: Kysely<Tables>, counters: readonly string[]): Promise<Failures[]> =>
+  db
     .selectFrom('sign_in_failures')
-    .select(['failures', 'last_at'])
-    .where('account', '=', account)
-    .executeTakeFirst();
-  if (row) assertNoDelay(row, now);
-  const counted = { account, failures: (row?.failures ?? 0) + 1, last_at: now };
-  await db
-    .insertInto('sign_in_failures')
-    .values(counted)
-    .onConflict((conflict) => conflict.column('account').doUpdateSet(counted))
+    .select(['account', 'failures', 'last_at'])
+    .where('account', 'in', counters)
     .execute();
+
+/** Counts an attempt before it is made, so that many at once are not all the first. A successful one deletes the count. */
+async function countAttempt(
+  db: Transaction<Tables>,
+  counters: Attempt['counters'],
+  now: string,
+): Promise<void> {
+  await lockTables(db, 'sign_in_failures');
+  const rows = await readFailures(db, counters);
+  assertNoDelay(rows, counters, now);
+  for (const account of counters) {
+    const failures = (rows.find((row) => row.account === account)?.failures ?? 0) + 1;
+    const counted = { account, failures, last_at: now };
+    await db
+      .insertInto('sign_in_failures')
+      .values(counted)
+      .onConflict((conflict) => conflict.column('account').doUpdateSet(counted))
+      .execute();
+  }
 }
 
-function assertNoDelay({ failures, last_at }: { failures: number; last_at: string }, now: string): void {
-  if (failures < freeAttempts) return;
-  const delayMs = Math.min(2 ** (failures - freeAttempts), maxDelaySeconds) * 1000;
-  const waitMs = Date.parse(last_at) + delayMs - Date.parse(now);
+function assertNoDelay(
+  rows: readonly Failures[],
+  [ofPlace, ofAccount]: Attempt['counters'],
+  now: string,
+): void {
+  const own = rows.find(({ account }) => account === ofPlace);
+  if (!own) return;
+  const inAll = rows.find(({ account }) => account === ofAccount)?.failures ?? 0;
+  const { freeAttempts, maxSeconds } = inAll < manyFailures ? delays : delaysWhileGuessed;
+  if (own.failures < freeAttempts) return;
+  const delayMs = Math.min(2 ** (own.failures - freeAttempts), maxSeconds) * 1000;
+  const waitMs = Date.parse(own.last_at) + delayMs - Date.parse(now);
   if (waitMs <= 0) return;
   const seconds = String(Math.ceil(waitMs / 1000));
   throw new Problem(

@@ -11,6 +11,7 @@ import { ListQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
 import type { Actor } from '../../store/access/actors.ts';
+import { forgetClients } from '../../store/access/known-clients.ts';
 import { endSessions } from '../../store/access/sessions.ts';
 import { withoutProjectScope } from '../../store/writes/tracker.ts';
 import { Session } from './schema.ts';
@@ -79,9 +80,12 @@ export function sessionListRoutes(app: App): void {
       else if (!managesSessions(actor) && !isOwn) throw notFound('session', params.id);
       else assertManagesSessions(actor);
       if (!session) throw notFound('session', params.id);
-      await request.database.write((db) =>
-        endSessions(withoutProjectScope(db), { id: params.id }, 'revoked', change),
-      );
+      await request.database.write(async (limited) => {
+        const db = withoutProjectScope(limited);
+        await endSessions(db, { id: params.id }, 'revoked', change);
+        // Whoever has that browser is no longer known in it; which one it is, nobody stores.
+        if (session.user_id !== null) await forgetClients(db, session.user_id);
+      });
       return reply.code(204).send();
     },
   );

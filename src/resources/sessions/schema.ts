@@ -42,6 +42,13 @@ const SessionEvent = Strict({
         description: 'Why a sign-in at the identity provider failed; null otherwise.',
       }),
     ),
+    count: OrNull(
+      Type.Integer({
+        description:
+          'How many failures the event stands for: the first one of a network and account, then all of the next minute; ' +
+          'null otherwise.',
+      }),
+    ),
   }),
 });
 export type SessionEvent = Static<typeof SessionEvent>;

@@ -121,7 +121,7 @@ export async function endWaysIn(
   { keepsAccount = false } = {},
 ): Promise<void> {
   await endSessions(db, { user_id }, reason, change);
-  for (const table of ['links', 'passwords', 'passkeys', 'identities'] as const)
+  for (const table of ['links', 'passwords', 'passkeys', 'known_clients', 'identities'] as const)
     if (!keepsAccount || table !== 'identities')
       await db.deleteFrom(table).where('user_id', '=', user_id).execute();
 }

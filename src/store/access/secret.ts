@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** What a secret is for. A key is sent in a header, a session in a cookie, and a link works once. */
-const prefixes = { key: 'mst_', session: 'mss_', link: 'msl_' } as const;
+/** What a secret is for. A key is sent in a header, a session and a device in a cookie, and a link works once. */
+export const prefixes = { key: 'mst_', session: 'mss_', link: 'msl_', device: 'msd_' } as const;
 type Purpose = keyof typeof prefixes;
 
 /** A prefix, 32 random base62 characters (190 bits) and a CRC-32, so that secret scanners can recognize a secret. */

@@ -46,10 +46,10 @@ export async function startSession(
   return { id: session.id, token };
 }
 
-/** Records that somebody failed to sign in. `user_id` is null if there is no such account. */
+/** Records that somebody failed to sign in, `count` times. `user_id` is null if there is no such account. */
 export function recordFailure(
   db: Transaction<Tables>,
-  failed: Client & { user_id: string | null; way: SignInWay; problem?: SignInProblem },
+  failed: Client & { user_id: string | null; way: SignInWay; problem?: SignInProblem; count: number },
   change: Change,
 ): void {
   const { now } = change;
@@ -95,7 +95,7 @@ const addSessionEvent = (db: Transaction<Tables>, type: EventType, data: Session
     change,
     differences: {},
     type,
-    given: { data: { ...data, problem: data.problem ?? null } },
+    given: { data: { ...data, problem: data.problem ?? null, count: data.count ?? null } },
   });
 
 type ExpiryTimes = { now: string; idleSince: string; failedBefore: string };
@@ -108,6 +108,7 @@ const expiredRows = ({ now, idleSince, failedBefore }: ExpiryTimes) =>
     ['links', 'expires_at', now],
     ['challenges', 'expires_at', now],
     ['logout_tokens', 'expires_at', now],
+    ['known_clients', 'expires_at', now],
     ['sign_in_failures', 'last_at', failedBefore],
   ] as const;
 

@@ -5,13 +5,11 @@ import { Problem, problems } from '../../../core/errors.ts';
 import { optional, Strict } from '../../../core/schemas.ts';
 import { limitAttempts } from '../../../http/auth/attempts.ts';
 import { createCookie } from '../../../http/auth/cookie.ts';
-import { clientOf, signIn } from '../../../http/auth/sign-in.ts';
+import { signIn } from '../../../http/auth/sign-in.ts';
 import type { App } from '../../../http/fastify.ts';
 import { findPerson } from '../../../store/access/actors.ts';
 import { createChallenge, takeChallenge } from '../../../store/access/challenges.ts';
 import { hashSecret } from '../../../store/access/secret.ts';
-import { recordFailure } from '../../../store/access/sessions.ts';
-import { bySystem } from '../../../store/writes/change.ts';
 import { describeFailure, isUnavailable } from './failures.ts';
 import { processLogout } from './logout.ts';
 import { findByClaims, SignInRefused } from './people.ts';
@@ -240,8 +238,7 @@ async function explain(
   const refused = error instanceof SignInRefused ? error : undefined;
   if (!refused) request.log.warn(describeFailure(error));
   const problem = refused?.problem ?? problemOf(error) ?? fallback;
-  const failed = { ...clientOf(request), user_id: refused?.user_id ?? null, way: 'oidc' as const, problem };
-  await app.database.write(async (db) => recordFailure(db, failed, bySystem(request.moment)));
+  await app.failedSignIns.record(request, { user_id: refused?.user_id ?? null, way: 'oidc', problem });
   return noStore(reply).redirect(`${app.baseUrl}/sign-in?problem=${problem}`, 303);
 }
 
