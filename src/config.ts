@@ -84,7 +84,7 @@ const settings = {
   ),
   /** The maximum number of connections to PostgreSQL. */
   database_pool: integer(24, 'connections', 5, 1000),
-  /** The file that the first key is written to, instead of standard output. */
+  /** The file that the first key is written to, instead of standard output; `off` creates no key. */
   first_key_file: setting<string | undefined>(undefined, 'a file to create', (text) => text),
   host: setting('127.0.0.1', 'an address to listen on, such as 127.0.0.1 or 0.0.0.0', (text) =>
     /^[\w.:-]+$/.test(text) ? text : undefined,

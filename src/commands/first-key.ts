@@ -14,6 +14,8 @@ export async function createFirst(
   moment: Moment,
   file: string | undefined,
 ): Promise<First | undefined> {
+  // Where a file would be lost and logs keep what is printed, the operator creates the first key.
+  if (file === 'off') return undefined;
   if (file !== undefined) return (await writeFirstKey(database, moment, file)) ? { file } : undefined;
   return database.write(async (db) => {
     const key = await createFirstKey(db, moment);

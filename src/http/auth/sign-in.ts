@@ -64,7 +64,7 @@ export async function signIn(
  * Makes the browser one that has signed in to the account, and returns the header that sets its device cookie (OWASP: "Slow
  * down online guessing attacks with device cookies").
  */
-export async function rememberBrowser(
+async function rememberBrowser(
   request: FastifyRequest,
   db: Transaction<Tables>,
   user_id: string,

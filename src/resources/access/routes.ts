@@ -92,7 +92,9 @@ export function accessRoutes(app: App): void {
         summary: 'Give a person access, or change it',
         description:
           'Active humans and external people can have access. Nobody can give more than they have, or change somebody ' +
-          'who has more, and a key that expires cannot give access, which has no end. Sessions of the person have the new access from the next request on. Somebody must keep ' +
+          'who has more, and a key that expires cannot give access, which has no end. Sessions of the person have the new ' +
+          'access from the next request on. More scopes or projects end a pending invitation, which may be in the hands of ' +
+          'somebody who has less. Somebody must keep ' +
           '`keys.manage` for all projects.',
         tags,
         params: onePerson,

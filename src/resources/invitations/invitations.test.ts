@@ -101,6 +101,28 @@ onBothEngines('an invitation', (start) => {
     assert.deepEqual(await service.database.db.selectFrom('passwords').selectAll().execute(), []);
   });
 
+  test('ends when the person gets more scopes or projects, and stays when they get fewer', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const { user_id } = await invite(service, key);
+    const path = `/v1/personnel/${user_id}/access`;
+    for (const [access, isValid] of [
+      [{ scopes: ['projects.manage', 'personnel.read'], project_ids: ['APOLLO'] }, true],
+      [{ scopes: ['projects.manage'], project_ids: ['APOLLO'] }, true],
+      [{ scopes: ['projects.manage'] }, false],
+      [{ scopes: ['projects.read'] }, true],
+      [{ scopes: presets.administrator }, false],
+    ] as const) {
+      const token = await newToken(service, key, user_id);
+      const changed = await service.call('PUT', path, key, access);
+      assert.equal(changed.body.invited_until !== null, isValid, JSON.stringify(access));
+      const used = await send(service, '/v1/invitations/check', { token });
+      assert.equal(used.status, isValid ? 200 : 401, JSON.stringify(access));
+    }
+    assert.deepEqual(await service.database.db.selectFrom('passwords').selectAll().execute(), []);
+  });
+
   test('resets a password: the old one and the sessions end', async (t) => {
     const service = await start(t);
     const key = await service.key();

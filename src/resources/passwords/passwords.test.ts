@@ -46,6 +46,29 @@ test('a password that is easy to guess is rejected', () => {
     assert.deepEqual(codesOf(password), ['too_common'], password);
 });
 
+test('a rejected password says which rule, and what to use', () => {
+  for (const [password, reason] of [
+    ['1qaz2wsx3edc4rfv', /keys of the keyboard/],
+    ['q1w2e3r4t5y6u7i8', /keys of the keyboard/],
+    ['zaq12wsxcde34rfv', /keys of the keyboard/],
+    ['qwertyuiop123456', /keys of the keyboard/],
+    ['thequickbrownfox', /“thequickbrownfox” is a well-known password/],
+    ['correct horse battery staple 9', /“correcthorsebatterystaple” is a well-known password/],
+    ['manchesterunited', /well-known/],
+    ['mynameisjohn1234', /common words/],
+    ['monkey-sunshine-2026', /common words/],
+    ['footballfootball', /well-known/],
+    ['trustno1trustno1', /common words|repeats|well-known/],
+    ['iloveyouforever1', /well-known/],
+    ['1234qwerasdfzxcv', /keys of the keyboard/],
+    ['Ada.Lovelace.2026', /your own name/],
+  ] as const) {
+    const [error] = passwordErrors(password, ada);
+    assert.match(error?.detail ?? 'accepted', reason, password);
+    assert.match(error?.detail ?? '', /four words and something of your own/);
+  }
+});
+
 test('a password is stored as an argon2id hash with its parameters, each with a salt of its own', async () => {
   const [one, other] = await Promise.all([hashPassword('ﬁve words'), hashPassword('ﬁve words')]);
   assert.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);

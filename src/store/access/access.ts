@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { newId } from '../../core/ids.ts';
+import { missingScopes } from '../../core/scopes.ts';
 import { jsonArrayOf } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson, storedChanges } from '../../database/sql/rows.ts';
 import { Access, accessResource } from '../../resources/access/schema.ts';
@@ -13,6 +14,7 @@ import { insertRows, laterThan, updateRow } from '../writes/rows.ts';
 import { touchAccess, withoutProjectScope } from '../writes/tracker.ts';
 import { assertOtherAdministrator, isAdministrator } from './administrators.ts';
 import { revokeKeysOf } from './key-writes.ts';
+import { endLinks } from './links.ts';
 import { endSessions } from './sessions.ts';
 
 export const accessRows = (db: Kysely<Tables>) =>
@@ -71,6 +73,8 @@ export async function setAccess(
       if (!staysAdministrator) await assertOtherAdministrator(db, { user_id, name }, requested);
     }
     const change = laterThan(requested, current);
+    // Whoever made a link may have less than this access, and could use it as the person.
+    if (isMore(granted, current)) await endLinks(db, user_id);
     await updateRow(db, 'access', current, storedChanges(Access, differences), change.now);
     await recordChanges(db, accessSubject, current.id, differences, change);
   } else {
@@ -89,6 +93,11 @@ export async function setAccess(
   }
   return (await findAccess(db, user_id)) as Access;
 }
+
+const isMore = (granted: Granted, current: Granted) =>
+  missingScopes(current.scopes, granted.scopes).length > 0 ||
+  (current.project_ids !== null &&
+    (granted.project_ids === null || granted.project_ids.some((id) => !current.project_ids?.includes(id))));
 
 /**
  * Ends the access of a person: sessions and invitations end, the password, the passkeys and the link to an account at the

@@ -6,15 +6,23 @@ import type { Tables } from '../tables.ts';
 const managesKeys = (table: 'keys' | 'access') =>
   sql<boolean>`${sql.ref(`${table}.scopes`)} like '%"keys.manage"%' and ${sql.ref(`${table}.project_ids`)} is null`;
 
-/** Keys that can manage keys and access for all projects. Personal keys end with the access of their person. */
-const administratorKeys = (db: Kysely<Tables>, { now }: Moment) =>
+/** A key that ends sooner is no way to manage access, only to get one. */
+const minKeyDays = 30;
+const lastingUntil = ({ now }: Moment) => new Date(Date.parse(now) + minKeyDays * 86_400_000).toISOString();
+
+/**
+ * Keys that can manage keys and access for all projects, and that last. Personal keys end with the access of their person.
+ */
+const administratorKeys = (db: Kysely<Tables>, moment: Moment) =>
   db
     .selectFrom('keys')
     .select('keys.id')
     .where(managesKeys('keys'))
     .where('keys.user_id', 'is', null)
     .where('keys.revoked_at', 'is', null)
-    .where((eb) => eb.or([eb('keys.expires_at', 'is', null), eb('keys.expires_at', '>', now)]));
+    .where((eb) =>
+      eb.or([eb('keys.expires_at', 'is', null), eb('keys.expires_at', '>=', lastingUntil(moment))]),
+    );
 
 /** People who can do so, and who can sign in without an identity provider. */
 const administrators = (db: Kysely<Tables>, { today }: Moment) =>

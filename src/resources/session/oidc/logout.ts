@@ -30,7 +30,15 @@ export async function processLogout(app: App, settings: OidcSettings, token: str
   });
   const { sub, sid, jti, events, nonce } = payload;
   const isLogout = typeof events === 'object' && events !== null && logoutEvent in events;
-  if (!isLogout || nonce !== undefined || (sub === undefined && sid === undefined)) throw invalidNotice();
+  const isText = [sub, sid].every((claim) => claim === undefined || typeof claim === 'string');
+  if (
+    !isLogout ||
+    nonce !== undefined ||
+    !isText ||
+    (sub === undefined && sid === undefined) ||
+    typeof jti !== 'string'
+  )
+    throw invalidNotice();
   const moment = app.clock();
   const change = bySystem(moment, 'Signed out at the identity provider.');
   const expires_at = new Date(Date.parse(moment.now) + 2 * maxTokenMinutes * 60_000).toISOString();

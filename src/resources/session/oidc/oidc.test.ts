@@ -116,6 +116,8 @@ onBothEngines('signing in at an identity provider', (start, engine) => {
       [{ email: undefined }, 'domain'],
       [{ email: 'ada@example.com.evil.test' }, 'domain'],
       [{ email: 'ada@example.com@evil.test' }, 'domain'],
+      [{ email_verified: ['true'] }, 'not_verified'],
+      [{ email: ['ada@example.com'] }, 'domain'],
       [{ email: 'bob@EXAMPLE.org' }, 'unknown_person'],
     ] as const) {
       issuer.use({ ...ada, ...claims } as typeof ada);
@@ -127,8 +129,8 @@ onBothEngines('signing in at an identity provider', (start, engine) => {
       ['not_verified', 1],
       ['domain', 1],
       ['unknown_person', 1],
-      ['not_verified', 1],
-      ['domain', 2],
+      ['not_verified', 2],
+      ['domain', 3],
     ]);
     assert.deepEqual(await service.database.db.selectFrom('identities').selectAll().execute(), []);
   });

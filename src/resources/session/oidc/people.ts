@@ -132,13 +132,9 @@ async function updateAccess(
 
 function assertDomain({ domains }: OidcSettings, { email }: Claims): void {
   if (domains.length === 0) return;
-  const domain =
-    String(email ?? '')
-      .split('@')
-      .at(-1)
-      ?.toLowerCase() ?? '';
-  if (!domains.includes(domain)) throw new SignInRefused('domain');
+  const domain = typeof email === 'string' ? email.split('@').at(-1)?.toLowerCase() : undefined;
+  if (domain === undefined || !domains.includes(domain)) throw new SignInRefused('domain');
 }
 
 const isVerified = ({ trustsEmail }: OidcSettings, { email_verified: verified }: Claims) =>
-  verified === true || String(verified) === 'true' || (verified === undefined && trustsEmail);
+  verified === true || verified === 'true' || (verified === undefined && trustsEmail);

@@ -23,9 +23,9 @@ export function oidcSettings(config: Config) {
 
 export type OidcSettings = NonNullable<ReturnType<typeof oidcSettings>>;
 
-/** The scopes that follow from the claims of a person; undefined if nothing matches. */
+/** The scopes that follow from the claims of a person; undefined if nothing matches. The claim is a text or a list of texts. */
 export function scopesOf(settings: OidcSettings, claims: Record<string, unknown>): Scope[] | undefined {
-  const values = new Set([claims[settings.claim] ?? []].flat().map(String));
+  const values = new Set([claims[settings.claim]].flat());
   const matching = settings.access.filter(({ value }) => values.has(value));
   const granted = matching.length > 0 ? matching.flatMap(({ scopes }) => scopes) : settings.defaultAccess;
   return granted.length > 0 ? [...new Set(granted)] : undefined;

