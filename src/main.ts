@@ -286,7 +286,7 @@ program
 program
   .command('restore <file>')
   .description('load a backup into a database that is empty or missing; - reads standard input')
-  .option('--new-versions', 'after a loss of data: make clients read lists again')
+  .option('--new-versions', 'has no effect any more: clients read lists again after every restore')
   .option('--json', 'print the result as JSON')
   .action(async (file: string, options: { newVersions?: true; json?: true }) => {
     const { restoreCommand, restoreReport } = await import('./commands/backup.ts');

@@ -1,6 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import { sql, type Transaction } from 'kysely';
-import { type Database, unknownOutcome } from '../src/database/open.ts';
+import type { Database } from '../src/database/open.ts';
+import { unknownOutcome } from '../src/database/write-limits.ts';
 import type { Tables } from '../src/store/tables.ts';
 
 /** How the first attempt of a transaction fails after its work. */

@@ -13,7 +13,15 @@ import { rewriteBackup } from '../../test/backup-files.ts';
 import { settableClock } from '../../test/clock.ts';
 import { fillPeople } from '../../test/people.ts';
 import { launchMuster, mainFile, muster, temporaryFolder } from '../../test/process.ts';
-import { type Engine, freshDatabase, onBothEngines, startTestService, withKey } from '../../test/service.ts';
+import {
+  type Engine,
+  freshDatabase,
+  onBothEngines,
+  pluck,
+  startTestService,
+  type TestService,
+  withKey,
+} from '../../test/service.ts';
 import type { Database } from '../database/open.ts';
 import { presets } from '../resources/risk-model/presets.ts';
 import { dumpDatabase } from '../store/backup/dump.ts';
@@ -36,12 +44,26 @@ async function withDatabase<T>(url: string, work: (database: Database) => Promis
   }
 }
 
-const restore = (url: string, file: string, newVersions = false) =>
-  withDatabase(url, (database) => restoreCommand(database, file, { newVersions, onProgress: noProgress }));
+const restore = (url: string, file: string) =>
+  withDatabase(url, (database) => restoreCommand(database, file, { onProgress: noProgress }));
 
-/** The lines of a backup without the manifest and the trailer, which has a checksum that includes the time. */
+/**
+ * The lines of a backup without the manifest, the trailer, which has a checksum that includes the time, and the versions of
+ * tables, which each restore renews.
+ */
 const linesOf = (file: string) =>
-  zstdDecompressSync(readFileSync(file)).toString().split('\n').slice(1, -2).join('\n');
+  zstdDecompressSync(readFileSync(file))
+    .toString()
+    .split('\n')
+    .slice(1, -2)
+    .filter((line) => !/^\["[a-z_]+",\d+\]$/.test(line))
+    .join('\n');
+
+const withoutNext = (text: string) => text.replace(/"next_after":\d+|"next_cursor":"[^"]*"/, '');
+
+/** The ETag of these depends on the versions of tables, or on where to continue. */
+const hasNewEtag = (path: string, { text }: { text: string }) =>
+  /summary|trend/.test(path) || text !== withoutNext(text) || text.length > 200 * 1024;
 
 /** Requests whose responses must not change. The last ones use their own ETag or repeat an idempotent write. */
 const paths = [
@@ -104,10 +126,11 @@ onBothEngines('a backup', (start, engine) => {
       for (const path of [...paths, history]) {
         const [before, after] = [await previous.get(path, key), await service.get(path, key)];
         assert.equal(after.status, 200, path);
-        assertSameText(after.text, before.text, path);
+        assertSameText(withoutNext(after.text), withoutNext(before.text), path);
         const etag = before.headers.get('etag');
-        assert.equal(after.headers.get('etag'), etag, path);
-        if (etag) assert.equal((await service.get(path, key, { 'if-none-match': etag })).status, 304, path);
+        if (!etag) continue;
+        const { status } = await service.get(path, key, { 'if-none-match': etag });
+        assert.equal(status, hasNewEtag(path, after) ? 200 : 304, path);
       }
       const repeated = await service.post(`/v1/projects/${project.id}/risks`, key, risk, idempotent);
       assert.equal(repeated.headers.get('idempotent-replayed'), 'true');
@@ -198,9 +221,50 @@ onBothEngines('a backup', (start, engine) => {
     const empty = await freshDatabase(engine);
     t.after(empty.drop);
     await withDatabase(empty.url, (database) => database.migrate());
-    assert.deepEqual((await restore(empty.url, file, true)).rows.keys, 1);
+    assert.deepEqual((await restore(empty.url, file)).rows.keys, 1);
     const { people } = await withDatabase(empty.url, async (database) => database.versions());
     assert.ok(people > 1_000_000, 'new versions are never equal to lost ones');
+  });
+
+  test('after a loss, no ETag and no position in the events of before is valid for other data', async (t) => {
+    const { service, key } = await withKey(start(t));
+    const first = await service.make('/v1/projects', key, { name: 'First', key: 'FIRST' });
+    const limited = await service.limitedKey([first.id], 'events.read', 'personnel.read');
+    await service.make('/v1/personnel', key, { name: 'Kept' });
+    const follow = (from: TestService, after: number, secret = key) =>
+      from.get(`/v1/events?after=${after}`, secret);
+    const kept = (await service.get('/v1/events', key)).body.meta.next_after;
+    const file = join(temporaryFolder(t), 'loss.backup');
+    await backupCommand(service.database, file, noProgress);
+    await service.make('/v1/projects', key, { name: 'Lost', key: 'LOST' });
+    await service.make('/v1/personnel', key, { name: 'Lost' });
+    const tag = (await service.get('/v1/risks/summary', key)).headers.get('etag') ?? '';
+    const lost = (await service.get('/v1/events', key)).body.meta.next_after;
+
+    const target = await freshDatabase(engine);
+    await restore(target.url, file);
+    const environment = { MUSTER_BASE_URL: 'https://ops.example.com' };
+    const restored = await startTestService(t, engine, { target });
+    // As many writes as were lost.
+    await restored.make('/v1/projects', key, { name: 'Other', key: 'OTHER' });
+    await restored.make('/v1/personnel', key, { name: 'Other' });
+    const revalidated = await restored.get('/v1/risks/summary', key, { 'if-none-match': tag });
+    assert.equal(revalidated.status, 200);
+    for (const secret of [key, limited]) {
+      const { status, body } = await follow(restored, lost, secret);
+      assert.deepEqual([status, body.code], [410, 'events_expired']);
+      assert.deepEqual((await follow(restored, body.next_after, secret)).status, 200);
+    }
+    assert.deepEqual(pluck((await follow(restored, kept)).body.data, 'subject.key'), ['OTHER', null]);
+    assert.deepEqual(pluck((await follow(restored, kept, limited)).body.data, 'data.name'), ['Other']);
+
+    const moved = await startTestService(t, engine, {
+      environment,
+      target: { ...target, drop: async () => {} },
+    });
+    const headers = { 'if-none-match': revalidated.headers.get('etag') ?? '' };
+    assert.equal((await restored.get('/v1/risks/summary', key, headers)).status, 304);
+    assert.equal((await moved.get('/v1/risks/summary', key, headers)).status, 200, 'other links');
   });
 
   test('with scores that do not follow from the ratings is restored with the right ones', async (t) => {

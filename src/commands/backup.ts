@@ -83,7 +83,7 @@ export type RestoreResult = {
 export async function restoreCommand(
   database: Database,
   path: string,
-  { newVersions, onProgress }: Pick<RestoreOptions, 'newVersions' | 'onProgress'>,
+  { onProgress }: Pick<RestoreOptions, 'onProgress'>,
 ): Promise<RestoreResult> {
   const start = performance.now();
   const name = isStandardInput(path) ? 'from standard input' : path;
@@ -92,7 +92,6 @@ export async function restoreCommand(
   let recomputed_risks = 0;
   try {
     const options: RestoreOptions = {
-      ...(newVersions && { newVersions }),
       rowValidator,
       async recompute(db) {
         recomputed_risks = await recomputeScores(db);

@@ -100,7 +100,7 @@ export const problems = {
   events_expired: {
     status: 410,
     title: 'The events are no longer stored',
-    help: 'Events are stored for a limited time, and some of those after your sequence number have been deleted. Read the current state of the resources you follow, then continue with the `next_after` in the response. To follow without gaps, read more often than the retention period, which is 90 days by default.',
+    help: 'Events are stored for a limited time, and some of those after your sequence number have been deleted, or the database has lost events up to it. Read the current state of the resources you follow, then continue with the `next_after` in the response. To follow without gaps, read more often than the retention period, which is 90 days by default.',
   },
   stale: {
     status: 412,
@@ -160,7 +160,7 @@ export const problems = {
   unavailable: {
     status: 503,
     title: 'Temporarily unavailable',
-    help: 'The service is starting, stopping or overloaded, or cannot reach its database. Retry after the time in `Retry-After`. Nothing was changed, unless the detail reports that the connection to the database was lost during the commit. In that case read the data before you retry, or send the same `Idempotency-Key` again.',
+    help: 'The service is starting, stopping or overloaded, or cannot reach its database. Retry after the time in `Retry-After`. Nothing was changed, unless `may_be_saved` is true: the database did not confirm the commit. In that case read the data before you retry, or send the same `Idempotency-Key` again.',
   },
   storage_full: {
     status: 507,

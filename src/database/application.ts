@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Engine } from './engine.ts';
 import type { Tables } from './tables.ts';
+import type { Versions } from './versions.ts';
 
 type Recorder = <T>(db: Transaction<Tables>, work: (db: Transaction<Tables>) => Promise<T>) => Promise<T>;
 
@@ -10,6 +11,8 @@ export type Application = {
   recordTransaction: Recorder;
   /** The same for each write of a transaction that several share. */
   recordWrite: Recorder;
+  /** See `growing`. */
+  renewVersions(db: Transaction<Tables>, versions: Versions, sequence?: number): Promise<void>;
   /** Runs pending migrations and returns their names. */
   migrate(db: Kysely<Tables>, engine: Engine): Promise<string[]>;
   /** Returns the names of the migrations that ran and of those that did not, without running any. */

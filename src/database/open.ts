@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type ControlledTransaction, type Dialect, Kysely, type LogEvent } from 'kysely';
 import { createLimiter } from '../core/concurrency.ts';
-import { Problem, unavailable } from '../core/errors.ts';
+import { unavailable } from '../core/errors.ts';
 import { type Application, WriteConflict } from './application.ts';
 import type { Engine } from './engine.ts';
 import type { PostgresOptions } from './postgres/connections.ts';
@@ -10,7 +10,8 @@ import { sqliteEngine } from './sqlite/engine.ts';
 import type { Report } from './sqlite/files/file-guard.ts';
 import { createWriteQueue, type Work } from './sqlite/group-commit.ts';
 import type { Tables } from './tables.ts';
-import { tooManyWrites, type WriteProgress, withinLimit } from './write-limits.ts';
+import { growing, type ReadVersions } from './versions.ts';
+import { tooManyWrites, unknownOutcome, type WriteProgress, withinLimit } from './write-limits.ts';
 
 export type Database = Pick<
   Engine,
@@ -18,7 +19,6 @@ export type Database = Pick<
   | 'bulkBatchMs'
   | 'describeTables'
   | 'checkIntegrity'
-  | 'versions'
   | 'watchEvents'
   | 'checkReady'
   | 'checkWritable'
@@ -26,6 +26,7 @@ export type Database = Pick<
   | 'pools'
   | 'explain'
 > & {
+  versions: ReadVersions;
   /** For single queries. Use `snapshot` if several queries must see the same data. */
   db: Kysely<Tables>;
   /** Sets the URL that clients use, for links to the console. Statements that are already compiled keep the former one. */
@@ -119,14 +120,20 @@ export function createDatabase(
     }
   };
 
-  return {
+  const database: Database = {
     name: engine.name,
     bulkBatchMs: engine.bulkBatchMs,
     describeTables: engine.describeTables,
     checkIntegrity: engine.checkIntegrity,
-    versions: engine.versions,
+    // Requests wait for the write, so it may take only a part of their time.
+    versions: growing(engine.versions, (versions, sequence) =>
+      database.write((db) => application.renewVersions(db, versions, sequence), 'quick', 6_000),
+    ),
     watchEvents: engine.watchEvents,
-    checkReady: engine.checkReady,
+    async checkReady() {
+      await engine.checkReady();
+      await database.versions();
+    },
     checkWritable: engine.checkWritable,
     storage: engine.storage,
     explain: engine.explain,
@@ -226,6 +233,7 @@ export function createDatabase(
       await writer.destroy();
     },
   };
+  return database;
 }
 
 /** Streams last as long as their clients take to read them, so a longer queue would only time out. */
@@ -258,15 +266,6 @@ async function runTransaction<T>(
     throw progress.isCommitSent && engine.isConnectionLost?.(error) ? unknownOutcome(error) : error;
   }
 }
-
-/** A retry could apply the change twice. Only a client that sends an `Idempotency-Key` can retry safely. */
-export const unknownOutcome = (cause: unknown) =>
-  new Problem(
-    'unavailable',
-    'The connection to the database was lost during the commit, so the change may or may not have been saved. ' +
-      'Check whether it was saved before you try again, or retry with the same `Idempotency-Key`.',
-    { cause, headers: { 'retry-after': '1' }, extra: { may_be_saved: true } },
-  );
 
 async function runAndRollBack<T>(
   db: Kysely<Tables>,

@@ -77,7 +77,7 @@ async function sendWhole(request: FastifyRequest, reply: FastifyReply, listReque
     const versionTag =
       version === undefined || list.isTimeDependent
         ? undefined
-        : `"${fingerprint([program, version, request.actor.scopes, query, cursor, countAll, format.type, format.variant])}"`;
+        : `"${fingerprint([program, version, request.server.baseUrl, request.actor.scopes, query, cursor, countAll, format.type, format.variant])}"`;
     const matchedTag = versionTag && matchRequestEtag(request, versionTag);
     if (!list.isTimeDependent)
       reply.cacheDependencies = { reads, version: currentVersion, day: dayKey(request.moment) };
@@ -148,7 +148,7 @@ export async function sendSummary<Opened extends Snapshot>(
     // For a key that is limited to projects, only an ETag of the content reveals nothing about other projects.
     const tag = request.database.isFiltered(reads)
       ? undefined
-      : `"${fingerprint([program, version, day, request.url, dependsOnPerson(request) && request.actor.user_id])}"`;
+      : `"${fingerprint([program, version, day, request.server.baseUrl, request.url, dependsOnPerson(request) && request.actor.user_id])}"`;
     const matchedTag = tag && matchRequestEtag(request, tag);
     reply.cacheDependencies = { reads, version, day };
     if (matchedTag !== undefined) return await sendNotModified(reply, matchedTag);

@@ -14,6 +14,7 @@ import { up as handovers } from './migrations/0007_handovers.ts';
 import { up as reports } from './migrations/0008_reports.ts';
 import { up as historyOrder } from './migrations/0009_history_order.ts';
 import { up as knownClients } from './migrations/0011_known_clients.ts';
+import { up as timelines } from './migrations/0012_timelines.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -32,6 +33,7 @@ const migrations: Record<string, (db: Kysely<unknown>, kind: Engine['kind']) => 
   '0009_0.5.0_history_order': historyOrder,
   '0010_0.5.0_folds': (db) => foldAgain(db),
   '0011_0.5.0_known_clients': knownClients,
+  '0012_0.5.0_timelines': timelines,
 };
 
 export const migrationNames = Object.keys(migrations);

@@ -2,11 +2,12 @@ import type { Application } from '../database/application.ts';
 import { createDatabase } from '../database/open.ts';
 import { migrate, migrationState } from './migrate.ts';
 import { appendEvents } from './writes/events.ts';
-import { bumpVersions } from './writes/table-versions.ts';
+import { bumpVersions, renewVersions } from './writes/table-versions.ts';
 
 const application: Application = {
   recordTransaction: bumpVersions,
   recordWrite: appendEvents,
+  renewVersions,
   migrate,
   migrationState,
 };

@@ -179,10 +179,14 @@ export const tableNames = Object.keys(tables) as TableName[];
 
 /**
  * The version of each table, incremented by every transaction that writes to it. The versions of `events` and
- * `deleted_events` are sequence numbers: of the latest event, and of the latest one that was deleted.
+ * `deleted_events` are sequence numbers: of the latest event, and of the latest one that was deleted. When commits were
+ * last lost, it was the events between `lost_after` and `lost_until`. `timeline` is that of the database server.
  */
 const data_versions = {
-  columns: { table_name: OneOf([...tableNames, 'deleted_events']), version: Sequence },
+  columns: {
+    table_name: OneOf([...tableNames, 'deleted_events', 'timeline', 'lost_after', 'lost_until']),
+    version: Sequence,
+  },
 };
 
 type Service = typeof internal & { data_versions: typeof data_versions };

@@ -2,6 +2,7 @@ import pg from 'pg';
 import Cursor from 'pg-cursor';
 import { nextSliceRows } from '../sql/lines.ts';
 import { UnawaitedParameters } from '../sql/statement.ts';
+import { unknownOutcome } from '../write-limits.ts';
 import { codeOf } from './errors.ts';
 import { closeCursor, end, type IsAlive, type Limits, readCursor, watchResponse } from './limits.ts';
 import { PreparingClient } from './prepared.ts';
@@ -13,11 +14,13 @@ export type PostgresOptions = {
   maxConnections?: number;
 };
 
-type Server = {
+export type Server = {
   url: string;
   prepare: boolean;
   /** Set when a pooler rejected the settings of a connection. */
   rejectsSettings: boolean;
+  /** The latest timeline. A connection from an earlier one may lead to the former primary, so it is not used again. */
+  timeline: number;
 };
 
 type PoolOptions = {
@@ -58,7 +61,13 @@ export function pool(
     server.rejectsSettings = true;
     return connect();
   };
-  return Object.assign(connections, { connect: () => connect().catch(reconnect) });
+  const connectAgain = async (): Promise<pg.PoolClient> => {
+    const client = await connect().catch(reconnect);
+    if ((client as pg.PoolClient & { timeline: number }).timeline === server.timeline) return client;
+    client.release(true);
+    return connectAgain();
+  };
+  return Object.assign(connections, { connect: connectAgain });
 }
 
 const isRejectedSetting = (error: unknown) =>
@@ -104,6 +113,9 @@ function watchedClient(
   const settings = transactionSettings(limits, planner);
   return class extends (server.prepare ? PreparingClient : UnpreparedClient) {
     hasEnded = false;
+    readonly timeline = server.timeline;
+    /** A warning since the last commit was sent. */
+    #warning: unknown;
     /** The responses to statements of this transaction that nobody has waited for yet. */
     readonly #unconfirmed: Promise<unknown>[] = [];
 
@@ -114,6 +126,9 @@ function watchedClient(
       this.on('error', () => {});
       this.once('end', () => {
         this.hasEnded = true;
+      });
+      this.on('notice', (notice) => {
+        if (notice.code?.startsWith('01')) this.#warning = notice;
       });
     }
 
@@ -142,7 +157,14 @@ function watchedClient(
           close: () => watch(closeCursor(this, result)).catch(discard),
         };
       }
-      return this.pipeline ? this.#confirm(watch(result), query, rest[0]) : watch(result);
+      const response = this.pipeline ? this.#confirm(watch(result), query, rest[0]) : watch(result);
+      if (query !== 'commit') return response;
+      this.#warning = undefined;
+      return response.then((value: unknown) => {
+        // The wait for a standby was canceled, so that a failover may lose the commit.
+        if (this.#warning) throw unknownOutcome(this.#warning);
+        return value;
+      });
     }
 
     /** Resolves when all statements so far have succeeded, or at once if nobody needs the result of this one. */

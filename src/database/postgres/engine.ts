@@ -26,7 +26,7 @@ import {
 } from '../sql/functions.ts';
 import type { Tables } from '../tables.ts';
 import { coalesced, type Versions } from '../versions.ts';
-import { type PostgresOptions, pool } from './connections.ts';
+import { type PostgresOptions, pool, type Server } from './connections.ts';
 import { codeOf, explainError, isAway, readOnly } from './errors.ts';
 import type { IsAlive, Limits } from './limits.ts';
 import { createEventWatch } from './listen.ts';
@@ -45,7 +45,7 @@ export function postgresEngine(
   const name = withoutPassword(url);
   const target = targetOf(url, name);
   const connectionString = withStrictTls(url);
-  const server = { url: connectionString, prepare, rejectsSettings: false };
+  const server = { url: connectionString, prepare, rejectsSettings: false, timeline: 0 };
   const sizes = poolSizes(maxConnections);
   /** Set by a request that failed because of a pooler, until readiness finds that it works. */
   let hasPoolerErrors = false;
@@ -86,10 +86,9 @@ export function postgresEngine(
         await db.destroy();
       }
     },
-    versions: coalesced(createVersionsReader(versions)),
+    versions: coalesced(createVersionsReader(versions, server)),
     watchEvents: createEventWatch(connectionString),
     async checkReady() {
-      await rejectStandby(versions);
       if (!hasPoolerErrors) return;
       if (!(await hasPreparedStatements(connectionString))) throw unavailable(poolerAdvice, 5);
       hasPoolerErrors = false;
@@ -185,39 +184,45 @@ function createAliveCheck(connections: pg.Pool): IsAlive {
 }
 
 /** `watchedClient` watches promises only, but `pool.query` uses callbacks. */
-async function queryOnce<Row>(connections: pg.Pool, query: string | pg.QueryArrayConfig) {
+async function queryOnce<Row>(
+  connections: pg.Pool,
+  query: string | pg.QueryArrayConfig,
+  check?: (rows: Row[]) => void,
+) {
   const client = await connections.connect();
   try {
-    return (await client.query(query as pg.QueryArrayConfig)) as unknown as { rows: Row[] };
-  } finally {
+    const result = (await client.query(query as pg.QueryArrayConfig)) as unknown as { rows: Row[] };
+    check?.(result.rows);
     client.release();
+    return result;
+  } catch (error) {
+    // The next connection may lead to another server.
+    client.release(true);
+    throw error;
   }
 }
 
-/** Compares the versions as text, so that unchanged versions are the same object. */
-function createVersionsReader(connection: pg.Pool): () => Promise<Versions> {
-  const text = 'select json_object_agg(table_name, version)::text from data_versions';
+/** Compares the versions as text, so that unchanged versions are the same object. Fails on a standby: see `explainError`. */
+function createVersionsReader(connections: pg.Pool, server: Server): () => Promise<Versions> {
+  const text = `select json_object_agg(table_name, version)::text from (select table_name, version from data_versions
+    union all select 'server_timeline', cast(cast('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8) as bit(32)) as bigint)) as versions`;
   const query = { name: statementName(text), text, rowMode: 'array' as const };
   let lastText = '';
   let versions: Versions;
-  return async () => {
-    const { rows } = await queryOnce<[string]>(connection, query);
-    const [[text] = ['']] = rows;
-    if (text !== lastText) versions = JSON.parse(text);
+  const check = ([[text] = ['']]: [string][]) => {
+    if (text === lastText) return;
+    const read = JSON.parse(text) as Required<Versions>;
+    if (read.server_timeline < server.timeline) throw unavailable(formerPrimary, 1);
+    server.timeline = read.server_timeline;
+    versions = read;
     lastText = text;
-    return versions;
   };
+  return () => queryOnce(connections, query, check).then(() => versions);
 }
 
-/** A standby may lack the latest writes, so its reads may be stale. */
-async function rejectStandby(connections: pg.Pool): Promise<void> {
-  const { rows } = await queryOnce<{ is_standby: boolean }>(
-    connections,
-    'select pg_is_in_recovery() as is_standby',
-  );
-  if (rows[0]?.is_standby)
-    throw unavailable('The database is a standby, which may lack the latest changes.', 1);
-}
+const formerPrimary =
+  'The database is a former primary, which may lack the latest changes: its timeline is older than before. Connect to ' +
+  'the current primary, or restart the service if you have replaced the database.';
 
 /** A standby or a server set to read-only serves reads but rejects every write. */
 async function rejectReadOnly(connections: pg.Pool): Promise<void> {

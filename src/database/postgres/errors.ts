@@ -38,6 +38,8 @@ export function explainError(error: unknown): Problem | undefined {
     );
   }
   if (code === '25006') return readOnly(error);
+  if (code === '55000')
+    return unavailable('The database is a standby, which may lack the latest changes.', 1, error);
   if (isAway(error)) return unavailable('The database cannot be reached. Try again shortly.', 1, error);
   // Canceled by a timeout or an administrator, a serialization failure, or a conflict with recovery on a standby.
   if (/^(57014|40)/.test(code)) {

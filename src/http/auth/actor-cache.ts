@@ -25,7 +25,7 @@ export function createActorCache(database: Pick<Database, 'db'>) {
 
   function invalidate(versions: Versions): void {
     const latest = versionOf(versions, actorTables);
-    if (latest <= version) return;
+    if (latest === version) return;
     byHash.clear();
     bySecret.clear();
     version = latest;

@@ -41,6 +41,8 @@ export function createEventFeed(app: App) {
   const unchecked = new Set<EventStream>();
   let position = 0;
   let accessVersion = 0;
+  /** The last event that was lost in a failover, when the feed looked last. */
+  let lostUntil = 0;
   const idleMs = app.config.session_idle_days * 86_400_000;
   let catchingUp = 0;
   let stop: (() => void) | undefined;
@@ -62,6 +64,9 @@ export function createEventFeed(app: App) {
       while (isAgain && streams.size > 0) {
         isAgain = false;
         const versions = await database.versions();
+        // Clients reconnect. Those that have seen lost events get an error.
+        if (versions.lost_until !== lostUntil) for (const stream of streams) end(stream, 'events_lost');
+        lostUntil = versions.lost_until;
         await closeChanged(versions);
         await deliver(versions.events);
       }
@@ -169,7 +174,9 @@ export function createEventFeed(app: App) {
     const versions = await database.versions();
     // Other streams may have come and gone meanwhile: their last round still moves the position.
     while (running) await running;
-    if (streams.size === 0) position = Math.max(position, versions.events);
+    if (streams.size > 0) return;
+    position = Math.max(position, versions.events);
+    lostUntil = versions.lost_until;
   }
 
   function resume(): void {

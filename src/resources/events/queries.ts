@@ -107,11 +107,13 @@ export async function assertStored(
   moment: Moment,
 ): Promise<void> {
   if (after === undefined) return;
-  const { latest, deleted } = await logBounds(db);
-  if (after < deleted) {
-    const detail =
-      'Some of the events after this number are no longer stored. Read the current state of the resources, then ' +
-      'continue with `after` set to `next_after`.';
+  const { events: latest, deleted_events: deleted, lost_after, lost_until } = await logBounds(db);
+  const isLost = after < lost_until && after > (await lastKept(db, reader, lost_after, lost_until));
+  if (after < deleted || isLost) {
+    const why = isLost
+      ? 'The database has lost events up to this number, in a failover or before it was restored.'
+      : 'Some of the events after this number are no longer stored.';
+    const detail = `${why} Read the current state of the resources, then continue with \`after\` set to \`next_after\`.`;
     throw new Problem('events_expired', detail, {
       extra: { next_after: await nextAfter(db, {}, reader, moment) },
     });
@@ -124,15 +126,15 @@ const unknownSequence =
   'No event has this sequence number yet. Use `meta.next_after` of an earlier response. If the database was restored ' +
   'from a backup, read the current state of the resources, then start again without `after`.';
 
-/** The latest sequence number, and the latest one that was deleted because it was too old. */
-async function logBounds(db: Kysely<Tables>): Promise<{ latest: number; deleted: number }> {
+/** The numbers of the latest event, of the latest that was deleted because it was old, and around those that were lost last. */
+async function logBounds(db: Kysely<Tables>) {
+  const bounds = { events: 0, deleted_events: 0, lost_after: 0, lost_until: 0 };
   const rows = await db
     .selectFrom('data_versions')
     .select(['table_name', 'version'])
-    .where('table_name', 'in', ['events', 'deleted_events'])
+    .where('table_name', 'in', Object.keys(bounds) as (keyof typeof bounds)[])
     .execute();
-  const versionOf = (name: string) => rows.find(({ table_name }) => table_name === name)?.version ?? 0;
-  return { latest: versionOf('events'), deleted: versionOf('deleted_events') };
+  return { ...bounds, ...Object.fromEntries(rows.map((row) => [row.table_name, row.version])) };
 }
 
 /**
@@ -146,15 +148,36 @@ async function nextAfter(
   reader: Reader,
   moment: Moment,
 ): Promise<number> {
-  const { latest } = await logBounds(db);
+  const { events: latest } = await logBounds(db);
   if (reader.project_ids === null) return latest;
+  const seen = await lastSeen(db, filters, reader);
+  const yesterday = Date.parse(startOf(daysLater(moment.today, -1), moment)) * 1000;
+  return Math.max(filters.after ?? 0, seen, Math.min(latest, yesterday));
+}
+
+/**
+ * The last number before events were lost. A key that is limited to projects must not learn when other projects were
+ * changed last, so for it, it is that of the last event it sees or a day before the loss.
+ */
+async function lastKept(db: Kysely<Tables>, reader: Reader, lostAfter: number, lostUntil: number) {
+  if (reader.project_ids === null) return lostAfter;
+  return Math.max(await lastSeen(db, {}, reader, lostUntil), Math.min(lostAfter, lostUntil - 86_400_000_000));
+}
+
+/** The sequence number of the last event that matches and that the key sees. */
+async function lastSeen(
+  db: Kysely<Tables>,
+  filters: EventFilters,
+  reader: Reader,
+  until = Number.MAX_SAFE_INTEGER,
+) {
   const { seen } = await db
     .selectFrom('events')
     .select((eb) => eb.fn.max('sequence').as('seen'))
     .where(eventConditions(filters, reader))
+    .where('sequence', '<', until)
     .executeTakeFirstOrThrow();
-  const yesterday = Date.parse(startOf(daysLater(moment.today, -1), moment)) * 1000;
-  return Math.max(filters.after ?? 0, seen ?? 0, Math.min(latest, yesterday));
+  return seen ?? 0;
 }
 
 /** The page of the console that shows the resource. */

@@ -48,8 +48,8 @@ export function eventRoutes(app: App): void {
         description:
           'Server-sent events: `event` is the type, `data` the event as in the list, `id` its sequence number. A client ' +
           'that reconnects with `Last-Event-ID`, as browsers do, gets what it has missed. A comment is sent every 15 ' +
-          'seconds. A client that reads too slowly gets the event `dropped`; when its access is changed or the ' +
-          'service stops, `closed`. It can reconnect.',
+          'seconds. A client that reads too slowly gets the event `dropped`; when its access is changed, events ' +
+          'were lost, or the service stops, `closed`. It can reconnect.',
         tags: ['events'],
         querystring: Strict(optional(eventFilters)),
         response: { 200: EventStreamBody },

@@ -9,7 +9,7 @@ export type StreamedEvent = Pick<
   'sequence' | 'type' | 'also' | 'subject_type' | 'subject_id' | 'project_id'
 > & { json: string };
 
-export type EndReason = 'too_slow' | 'key_changed' | 'access_changed' | 'service_stopping';
+export type EndReason = 'too_slow' | 'key_changed' | 'access_changed' | 'events_lost' | 'service_stopping';
 
 /** The response to one client that follows events. */
 export type EventStream = ReturnType<typeof createEventStream>;

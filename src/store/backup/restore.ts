@@ -8,13 +8,12 @@ import { namedStatement, param } from '../../database/sql/statement.ts';
 import type { StoredTable } from '../../database/tables.ts';
 import { isUnreleased, migrate, migrationNames } from '../migrate.ts';
 import { allTables, backupTables, type Tables } from '../tables.ts';
+import { startVersions } from '../writes/table-versions.ts';
 import type { decodeBackup, Rows } from './file.ts';
 
 type Backup = Awaited<ReturnType<typeof decodeBackup>>;
 
 export type RestoreOptions = {
-  /** After a loss: table versions that clients may know from before the loss must not be used again. */
-  newVersions?: boolean;
   /** Returns a function that returns what is wrong with a row of a table, given the values of its columns. */
   rowValidator(
     table: keyof Tables,
@@ -25,9 +24,6 @@ export type RestoreOptions = {
   onProgress(table: string, rows: number): void;
 };
 
-/** More transactions than can have been lost. */
-const versionGap = 1_000_000;
-
 /**
  * Loads a backup into a database without rows. The tables are created as they were in the version that wrote the backup;
  * later migrations then run on the data. Everything becomes visible at once, or nothing does.
@@ -35,7 +31,7 @@ const versionGap = 1_000_000;
 export async function restoreDatabase(
   engine: Engine,
   backup: Backup,
-  { newVersions = false, onProgress, ...options }: RestoreOptions,
+  { onProgress, ...options }: RestoreOptions,
 ): Promise<void> {
   const last = lastMigration(backup);
   await engine.restore({
@@ -56,14 +52,8 @@ export async function restoreDatabase(
         const why = engine.describeViolation(error);
         throw why === undefined ? error : backup.damaged(why, error);
       }
-      if (newVersions)
-        await db
-          .updateTable('data_versions')
-          .set((eb) => ({ version: eb('version', '+', versionGap) }))
-          // Those are sequence numbers of events, which start from the time and so do not repeat.
-          .where(sql<boolean>`table_name not in ('events', 'deleted_events')`)
-          .execute();
       await migrate(db, engine);
+      await startVersions(db);
       await options.recompute(db);
     },
   });

@@ -1,7 +1,10 @@
+import { randomInt } from 'node:crypto';
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { systemClock } from '../../core/clock.ts';
 import { hasSingleWriter } from '../../database/sql/batches.ts';
 import { namedStatement, param, statement } from '../../database/sql/statement.ts';
-import type { TableName, Tables } from '../tables.ts';
+import { isBehind, type Versions } from '../../database/versions.ts';
+import { type TableName, type Tables, tableNames } from '../tables.ts';
 import { insertRows } from './rows.ts';
 import { ChangeTracker } from './tracker.ts';
 
@@ -43,6 +46,40 @@ const bump = (tables: readonly TableName[]) =>
       }))
       .where('table_name', 'in', tables),
   );
+
+/** Gives all tables new versions, unless another instance has: see `growing`. The timeline is 0 until the first check. */
+export async function renewVersions(
+  db: Transaction<Tables>,
+  { server_timeline: timeline = 0 }: Versions,
+  sequence?: number,
+): Promise<void> {
+  if (!hasSingleWriter(db)) await lockSequence(db);
+  const { rows } = await allVersions(db);
+  const stored = Object.fromEntries(rows.map((row) => [row.table_name, row.version])) as Versions;
+  const server_timeline = stored.timeline === 0 ? 0 : timeline;
+  if (isBehind({ ...stored, server_timeline }, sequence)) await startVersions(db, sequence);
+  await storeVersions(db, { timeline });
+}
+
+/**
+ * Gives all tables versions that none of their former states had, also not one that was lost. Sequence numbers continue
+ * after those of lost events, so that followers who have seen these are told.
+ */
+export async function startVersions(db: Transaction<Tables>, sequence = 0): Promise<void> {
+  const lost_after = await dataVersion(db, ['events']);
+  const events = Math.max(lost_after, sequence, Date.parse(systemClock().now) * 1000) + 1;
+  await db
+    .updateTable('data_versions')
+    .set((eb) => ({ version: eb('version', '+', randomInt(2 ** 32, 2 ** 40)) }))
+    .where('table_name', 'in', tableNames)
+    .execute();
+  await storeVersions(db, { events, lost_after, lost_until: events, timeline: 0 });
+}
+
+async function storeVersions(db: Transaction<Tables>, versions: Record<string, number>): Promise<void> {
+  for (const [name, version] of Object.entries(versions))
+    await db.updateTable('data_versions').set({ version }).where(sql.ref('table_name'), '=', name).execute();
+}
 
 /** A number that increases whenever one of the tables changes. */
 export async function dataVersion(db: Kysely<Tables>, tables: readonly TableName[]): Promise<number> {

@@ -90,6 +90,7 @@ function followEvents(): () => void {
       });
     }
     opened.addEventListener('closed', ({ data }) => {
+      if (JSON.parse(data).reason === 'events_lost') refetchLoaded();
       if (['key_changed', 'access_changed'].includes(JSON.parse(data).reason)) checkKey();
     });
   }
