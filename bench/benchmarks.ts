@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { systemClock } from '../src/core/clock.ts';
 import {
   assertFreshReads,
+  baseUrlOf,
   dropRanks,
   fetchPage,
   firstRisk,
@@ -110,7 +111,9 @@ const rebuilt: Benchmark = {
     const { warm, seconds } = context;
     await using service = await startService(dataset, withoutCache);
     const traffic = await pageTraffic(service, dataset);
-    const loop: PageLoop = { file: sqliteFile(dataset), today: systemClock().today, warm, seconds };
+    const { today } = systemClock();
+    const base_url = baseUrlOf(service);
+    const loop: PageLoop = { file: sqliteFile(dataset), today, base_url, warm, seconds };
     const { measurement, data } = JSON.parse(
       await run(...nodeScript('children/page-loop.ts', JSON.stringify(loop))),
     );
@@ -207,7 +210,7 @@ const rebuiltOnPostgres: Benchmark = {
     const connections = 10;
     await using service = await startService(dataset, withoutCache);
     const traffic = await pageTraffic(service, dataset);
-    const statement = await recordPageStatement(dataset.url, pageSize);
+    const statement = await recordPageStatement(dataset.url, pageSize, baseUrlOf(service));
     assert.deepEqual(
       (await fetchRows(dataset.url, statement)).slice(0, pageSize),
       dropRanks(traffic.response),

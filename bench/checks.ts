@@ -13,6 +13,9 @@ export const pageTraffic = async (service: Server, dataset: Dataset) => ({
   response: await fetchPage(service, dataset),
 });
 
+/** The URL with which links in rows begin. Requests go to the address that it stands for. */
+export const baseUrlOf = ({ origin }: Server) => origin.replace('127.0.0.1', 'localhost');
+
 /** Fetches the page and checks that it is complete. */
 export async function fetchPage({ origin }: Server, dataset: Dataset): Promise<HttpResponse> {
   const response = await fetchResponse(origin + pagePath, authHeaders(dataset));

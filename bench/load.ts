@@ -127,9 +127,12 @@ async function sendWithAutocannon(traffic: Traffic, seconds: number): Promise<Lo
   };
 }
 
+/** Not even one response arrived while the load was measured. */
+export class NoResponse extends Error {}
+
 function assertAllSucceeded(counts: { requests: number; failed: number; errorStatuses: number }): void {
   const { requests, failed, errorStatuses } = counts;
-  if (requests === 0) throw new Error('no response was received');
+  if (requests === 0) throw new NoResponse('no response was received');
   if (failed + errorStatuses > 0) {
     throw new Error(
       `of ${requests} requests, ${failed} failed and ${errorStatuses} returned an error status`,

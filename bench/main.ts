@@ -4,6 +4,10 @@ const benchmarks: Record<string, { description: string; run(): Promise<unknown> 
     description: 'the service against baselines in the same run; runs without a name, too',
     run: () => import('./run.ts'),
   },
+  against: {
+    description: 'CPU time per request against another commit; --against COMMIT runs it, too',
+    run: () => import('./against.ts'),
+  },
   backup: {
     description: 'backup and restore from SQLite to PostgreSQL and back',
     run: () => import('./backup.ts'),
@@ -38,6 +42,7 @@ const benchmarks: Record<string, { description: string; run(): Promise<unknown> 
   webhooks: { description: 'deliveries to 1 and to 10 webhooks', run: () => import('./webhooks.ts') },
 };
 
+if (process.argv[2] === '--against') process.argv[2] = 'against';
 const [first = ''] = process.argv.slice(2);
 const isHelp = first === '--help' || first === '-h';
 const hasName = first !== '' && !first.startsWith('-');

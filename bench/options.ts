@@ -13,6 +13,7 @@ export type Options = {
   only: string[] | undefined;
   compare: string | undefined;
   output: string | undefined;
+  isQuick: boolean;
 };
 
 const full = {
@@ -85,6 +86,7 @@ export function readOptions(args: string[]): Options {
     only: rest.only?.split(','),
     compare: rest.compare,
     output: rest.output,
+    isQuick: commandLine.quick === true,
   };
 }
 

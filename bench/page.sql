@@ -30,7 +30,9 @@ from (
       || iif(r.status = 'accepted' and r.accepted_until <= date(:today, '+30 days'), '"acceptance_expiring",', '')
       || iif(r.score > p.appetite, '"above_appetite",', '')
       || iif(r.updated_at < date(:today, '-90 days'), '"stale_90d",', ''), ',') || ']'),
-    'closure_reason', r.closure_reason, 'lessons', r.lessons, 'version', r.version,
+    'closure_reason', r.closure_reason, 'lessons', r.lessons,
+    'model_version', (select coalesce(max(version), 1) from risk_models),
+    'web_url', :base_url || '/risks/' || r.key, 'version', r.version,
     'created_at', r.created_at, 'updated_at', r.updated_at
   ) as risk
   from risks r

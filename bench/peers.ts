@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../src/core/clock.ts';
 import type { Benchmark } from './benchmarks.ts';
-import { dropRanks, pagePath, pageTraffic, parseData } from './checks.ts';
+import { baseUrlOf, dropRanks, pagePath, pageTraffic, parseData } from './checks.ts';
 import type { FastifyServer } from './children/fastify-server.ts';
 import { sqliteFile } from './datasets.ts';
 import { nodeScript } from './processes.ts';
@@ -41,7 +41,11 @@ const rebuiltPage: Benchmark = {
     const dataset = context.main;
     await using service = await startService(dataset, withoutCache);
     const traffic = await pageTraffic(service, dataset);
-    await using peer = await startFastify({ database: sqliteFile(dataset), today: systemClock().today });
+    await using peer = await startFastify({
+      database: sqliteFile(dataset),
+      today: systemClock().today,
+      base_url: baseUrlOf(service),
+    });
     const response = await fetchResponse(peer.origin + pagePath, {});
     assert.deepEqual(parseData(response), dropRanks(traffic.response), 'the peer returns the same rows');
     return {

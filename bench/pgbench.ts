@@ -15,8 +15,8 @@ import { nodeScript, run } from './processes.ts';
 export type Statement = { sql: string; parameters: readonly unknown[] };
 
 /** Records the statement that the service runs on PostgreSQL for the first `limit` risks of the register. */
-export async function recordPageStatement(url: string, limit: number): Promise<Statement> {
-  const engine = postgresEngine(url);
+export async function recordPageStatement(url: string, limit: number, base_url: string): Promise<Statement> {
+  const engine = postgresEngine(url, {}, { baseUrl: base_url });
   const { quick } = engine.dialects;
   const recorder = new Recorder();
   const db = new Kysely<Tables>({

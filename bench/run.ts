@@ -6,7 +6,7 @@ import { UsageError } from '../src/core/errors.ts';
 import { type Benchmark, listBenchmarks } from './benchmarks.ts';
 import { createDatasets } from './datasets.ts';
 import { recordRun } from './history.ts';
-import { chooseTool } from './load.ts';
+import { chooseTool, NoResponse } from './load.ts';
 import { describeMachine, describeVersions } from './machine.ts';
 import { type Options, readOptions } from './options.ts';
 import { stopAll } from './processes.ts';
@@ -116,7 +116,11 @@ async function runRounds(benchmarks: Benchmark[], context: BenchmarkContext, rou
     for (const [benchmark, finished] of roundsByBenchmark) {
       try {
         if (stoppedBy) throw new Error(`stopped by ${stoppedBy}`);
-        const result = await benchmark.run(context);
+        const result = await benchmark.run(context).catch((error) => {
+          // On a busy machine, a second may be too short for any response. That is slow, but measured.
+          if (!(error instanceof NoResponse)) throw error;
+          return benchmark.run({ ...context, seconds: context.seconds * 10 });
+        });
         finished.push(result);
         log(`round ${round}, ${benchmark.name}: ${summarizeRounds(benchmark, [result]).value.toFixed(2)}`);
       } catch (error) {
@@ -149,16 +153,18 @@ function report(results: Results, earlier: Results | undefined): boolean {
     if (worse.length > 0) log(`much worse than before: ${worse.map(({ name }) => name).join(', ')}`);
   }
 
-  // A partial or comparing run does not replace results.json unless --output is given.
-  const defaultOutput = options.only || earlier ? undefined : join(import.meta.dirname, 'results.json');
+  // A partial, quick or comparing run does not replace results.json unless --output is given.
+  const isPartial = options.only !== undefined || options.isQuick || earlier !== undefined;
+  const defaultOutput = isPartial ? undefined : join(import.meta.dirname, 'results.json');
   const output = options.output ?? defaultOutput;
   if (output) {
     writeFileSync(output, `${JSON.stringify(results, roundNumber, 2)}\n`);
     log(`results written to ${output}`);
-    // A quick run has one round and small datasets, so it does not belong in the same chart.
     if (output === defaultOutput && options.rounds > 1) recordRun(results);
   }
-  return worse.length === 0 && results.failed.length === 0;
+  // What a quick run skips, nothing measures.
+  const isComplete = !options.isQuick || results.skipped.length === 0;
+  return worse.length === 0 && results.failed.length === 0 && isComplete;
 }
 
 function readResults(file: string): Results {

@@ -61,7 +61,7 @@ export function importRoute(app: App, route: ImportRoute): void {
         operationId,
         summary,
         description:
-          'The body is the file, CSV, NDJSON or XLSX, or a form (`multipart/form-data`) with this one file; at most 32 MiB and ' +
+          'The body is the file, CSV, NDJSON or XLSX; at most 32 MiB and ' +
           '100,000 rows. All parameters are in the query. With ' +
           '`Accept: application/x-ndjson` the response has one result per line and the summary on the last line.',
         tags: [tag],

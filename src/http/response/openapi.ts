@@ -44,13 +44,9 @@ const ProblemBody = Type.Object(
   { $id: 'Problem', description: 'An error (RFC 9457). Some codes add members, such as `allowed`.' },
 );
 
-/** A form has the file in a field. */
-function describeForm(requestBody: { content?: Record<string, { schema?: unknown }> } | undefined): void {
-  const content = requestBody?.content;
-  // A new object: all media types of a body share one.
-  if (content?.['multipart/form-data'])
-    content['multipart/form-data'] = { schema: Strict({ file: Type.Unsafe(FileBody) }) };
-}
+/** A form is accepted as well, but some generators cannot send an operation that takes a file as it is or in a form. */
+const describedTypes = (accepted: readonly string[]) =>
+  accepted.filter((type) => type !== 'multipart/form-data');
 
 const FileBody = { type: 'string', format: 'binary', description: 'The file.' };
 
@@ -91,7 +87,7 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
         ...security(route),
         ...(route.method === 'PATCH' && { consumes: ['application/json', 'application/merge-patch+json'] }),
         ...request,
-        ...(route.config?.accepts && { consumes: route.config.accepts, body: FileBody }),
+        ...(route.config?.accepts && { consumes: describedTypes(route.config.accepts), body: FileBody }),
         response: { ...responsesOf(route, response), ...errorsOf(route) },
       };
       return { schema: withReferences(described, components) as typeof schema, url };
@@ -108,7 +104,6 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
           if (parameter.schema?.type === 'array') Object.assign(parameter, { style: 'form', explode: false });
         }
         if (requestBody) requestBody.required = needsBody(requestBody, components);
-        describeForm(requestBody);
       }
       describeHeaders(openapiObject as never);
       shareComponents(openapiObject as never);

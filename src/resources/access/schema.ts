@@ -48,7 +48,7 @@ export const Invitation = Strict(
         description:
           'The link with which the person chooses a password or a passkey, once. Shown in this response only; null in a ' +
           'replayed response.',
-        examples: ['https://ops.example.com/invitation#msl_…'],
+        examples: ['https://ops.example.com/invitation#msl_0123456789'],
       }),
     ),
     expires_at: Time(),
