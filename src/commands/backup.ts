@@ -28,8 +28,11 @@ export async function backupCommand(
   if (isStandardOutput(output) && process.stdout.isTTY)
     throw new UsageError('A backup is not text. Write it to a file with --output, or redirect the output.');
   const record = (made: Partial<BackupRecord>) => recordBackup(database, made).catch(onNotRecorded);
+  const start = performance.now();
+  // A database that is missing or empty has no place for a record.
+  const dump = await dumpDatabase(database, onProgress);
   try {
-    const result = await writeBackup(database, output, onProgress);
+    const result = await writeBackup(dump, output, start);
     await record({ succeeded_at: systemClock().now, bytes: result.bytes });
     return result;
   } catch (error) {
@@ -39,12 +42,10 @@ export async function backupCommand(
 }
 
 async function writeBackup(
-  database: Database,
+  dump: Awaited<ReturnType<typeof dumpDatabase>>,
   output: string | undefined,
-  onProgress: OnProgress,
+  start: number,
 ): Promise<BackupResult> {
-  const start = performance.now();
-  const dump = await dumpDatabase(database, onProgress);
   let trailer: Trailer | undefined;
   let bytes = 0;
   const count = async function* (content: AsyncIterable<Buffer>) {
