@@ -47,6 +47,7 @@ test('has a default for every setting', () => {
     drain_seconds: 0,
     shutdown_seconds: 30,
     tracing: false,
+    thread_pool: 4,
   });
 });
 
