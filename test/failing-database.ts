@@ -26,7 +26,12 @@ export function failingDatabase(database: Database) {
   const write: Database['write'] = async (work, workload, waitedMs) => {
     const { failure } = state;
     if (!failure || !state.isFailing(++state.transactions)) {
-      const result = await database.write(work, workload, waitedMs);
+      // One batch in each transaction before the one that fails, however fast the machine is.
+      const result = await database.write(
+        (db, hasWaiters) => work(db, failure ? () => true : hasWaiters),
+        workload,
+        waitedMs,
+      );
       await state.onCommit?.();
       return result;
     }
