@@ -176,6 +176,7 @@ function watchedClient(
         this.#unconfirmed.length < maxUnconfirmed
       ) {
         response.catch(() => {});
+        parameters.response = response as Promise<{ rows: unknown[] }>;
         this.#unconfirmed.push(response);
         return Promise.resolve({ command: '', rows: [] });
       }

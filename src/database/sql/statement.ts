@@ -28,6 +28,8 @@ export type Statement<Row> = {
    * statement of the transaction waits for both and fails with the error of either.
    */
   send(db: Kysely<Tables>, values?: object): Promise<void>;
+  /** Like `send`, with the rows: where the engine can, they arrive together with the result of the next statement. */
+  sendAhead(db: Kysely<Tables>, values?: object): Promise<{ rows: Promise<Row[]> }>;
 };
 
 type Query<Row> = Compilable<Row> & { toOperationNode(): RootOperationNode };
@@ -57,15 +59,23 @@ export function statement<Row>(build: (db: Kysely<Tables>) => Query<Row>): State
     const { executor, query, parameters } = prepare(db, values);
     return executor.executeQuery<Row>({ ...query, parameters });
   };
-  const send = async (db: Kysely<Tables>, values = {}) => {
+  const sendAhead = async (db: Kysely<Tables>, values = {}) => {
     const { executor, query, parameters } = prepare(db, values);
-    await executor.executeQuery({ ...query, parameters: UnawaitedParameters.from(parameters) });
+    const unawaited = UnawaitedParameters.from(parameters) as UnawaitedParameters<Row>;
+    const result = await executor.executeQuery<Row>({ ...query, parameters: unawaited });
+    const rows = unawaited.response?.then((response) => response.rows) ?? Promise.resolve(result.rows);
+    rows.catch(() => {});
+    return { rows };
   };
-  return Object.assign(run, { send });
+  const send = async (db: Kysely<Tables>, values = {}) => void (await sendAhead(db, values));
+  return Object.assign(run, { send, sendAhead });
 }
 
 /** The parameters of a statement that is sent without waiting. They and the text are all that Kysely hands to a driver. */
-export class UnawaitedParameters extends Array<unknown> {}
+export class UnawaitedParameters<Row = unknown> extends Array<unknown> {
+  /** What the database will respond, if the driver did not wait. */
+  response?: Promise<{ rows: Row[] }>;
+}
 
 /** The cached statement with this name. The name must contain everything the SQL depends on, such as the columns. */
 export const namedStatement = <Row>(

@@ -12,7 +12,7 @@ import { type Actor, findActor } from '../../store/access/actors.ts';
 import { looksLikeSecret } from '../../store/access/secret.ts';
 import { scopeToProjects } from '../../store/project-scope.ts';
 import type { Tables } from '../../store/tables.ts';
-import { dataVersion } from '../../store/writes/table-versions.ts';
+import { dataVersionAhead } from '../../store/writes/table-versions.ts';
 import { varyOn } from '../response/headers.ts';
 import { actorTables, createActorCache } from './actor-cache.ts';
 import { isSameOrigin, isSessionToken, secretCookie } from './cookie.ts';
@@ -216,7 +216,7 @@ const signedOut = 'You are signed out. Sign in again.';
  */
 async function assertUnchanged(request: FastifyRequest, db: Transaction<Tables>): Promise<void> {
   const { actor, server, headers } = request;
-  if ((await dataVersion(db, actorTables)) === request.accessVersion) return;
+  if ((await dataVersionAhead(db, actorTables)) === request.accessVersion) return;
   const secret = server.secretOf(headers) ?? '';
   const moment = server.clock();
   const current = await findActor(server.database.db, secret, moment.now);
