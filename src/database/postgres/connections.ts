@@ -114,7 +114,7 @@ function watchedClient(
   return class extends (server.prepare ? PreparingClient : UnpreparedClient) {
     hasEnded = false;
     readonly timeline = server.timeline;
-    /** A warning since the last commit was sent. */
+    /** The warning that a wait for a standby was canceled, since the last commit was sent. */
     #warning: unknown;
     /** The responses to statements of this transaction that nobody has waited for yet. */
     readonly #unconfirmed: Promise<unknown>[] = [];
@@ -128,7 +128,8 @@ function watchedClient(
         this.hasEnded = true;
       });
       this.on('notice', (notice) => {
-        if (notice.code?.startsWith('01')) this.#warning = notice;
+        // Its text depends on the language of the server, and triggers may send warnings with its code.
+        if (notice.routine === 'SyncRepWaitForLSN') this.#warning = notice;
       });
     }
 
@@ -161,7 +162,7 @@ function watchedClient(
       if (query !== 'commit') return response;
       this.#warning = undefined;
       return response.then((value: unknown) => {
-        // The wait for a standby was canceled, so that a failover may lose the commit.
+        // A failover may lose the commit.
         if (this.#warning) throw unknownOutcome(this.#warning);
         return value;
       });

@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { Transaction } from 'kysely';
+import pg from 'pg';
 import { migratedDatabase } from '../../../test/databases.ts';
 import { startTestService, withKey } from '../../../test/service.ts';
 import { systemClock } from '../../core/clock.ts';
@@ -42,6 +43,23 @@ test('a change of an item does not wait for the lock on its project before it re
   await change('second');
   // As many as without the lock.
   assert.equal(roundTrips() - before, 7);
+});
+
+test('a warning of a trigger during the commit does not make its outcome unknown', async (t) => {
+  const url = await createDatabase(t);
+  const owner = new pg.Client(url);
+  await owner.connect();
+  await owner.query(`create function warn() returns trigger language plpgsql as
+    $$ begin raise warning 'Somebody has changed a group.'; return null; end $$`);
+  await owner.query(`create constraint trigger warn after insert on groups deferrable initially deferred
+    for each row execute function warn()`);
+  await owner.query('create trigger warn_at_once after insert on groups execute function warn()');
+  await owner.end();
+  const database = openDatabase(url);
+  t.after(() => database.close());
+  await database.write((db) => insertGroups(db, 'A'));
+  const groups = await database.db.selectFrom('groups').select('name').execute();
+  assert.deepEqual(groups, [{ name: 'A' }]);
 });
 
 test('the error of a statement that nobody waited for fails the transaction', async (t) => {
