@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import pg from 'pg';
+import { sendLate } from '../../../test/late-body.ts';
 import { startTestService, withKey } from '../../../test/service.ts';
 
 for (const size of [5, 7, 24]) {
@@ -51,3 +52,12 @@ for (const size of [5, 7, 24]) {
     await events.body?.cancel();
   });
 }
+
+test('the smallest pool is enough for a change by a key whose access must be read again', async (t) => {
+  const environment = { MUSTER_DATABASE_POOL: '5' };
+  const { service, key } = await withKey(startTestService(t, 'postgres', { environment }));
+  const addKey = () => service.make('/v1/keys', key, { name: 'x', scopes: ['personnel.read'] });
+  const headers = { authorization: `Bearer ${key}` };
+  const { status } = await sendLate(service, ['POST', '/v1/personnel', { name: 'Ada' }], headers, addKey);
+  assert.equal(status, 201);
+});

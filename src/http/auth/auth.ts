@@ -7,6 +7,7 @@ import { keyLimited, Problem, unavailable } from '../../core/errors.ts';
 import { networkReader } from '../../core/network/addresses.ts';
 import { parameterScope } from '../../core/schemas.ts';
 import { type AccessLimits, grants, insufficientScope, type Scope } from '../../core/scopes.ts';
+import { inSnapshot } from '../../database/open.ts';
 import { versionOf } from '../../database/versions.ts';
 import { type Actor, findActor } from '../../store/access/actors.ts';
 import { looksLikeSecret } from '../../store/access/secret.ts';
@@ -219,7 +220,8 @@ async function assertUnchanged(request: FastifyRequest, db: Transaction<Tables>)
   if ((await dataVersionAhead(db, actorTables)) === request.accessVersion) return;
   const secret = server.secretOf(headers) ?? '';
   const moment = server.clock();
-  const current = await findActor(server.database.db, secret, moment.now);
+  // Not in the transaction, which an error of the work may abort, nor on the connections that transactions use up.
+  const current = await inSnapshot(server.database, (db) => findActor(db, secret, moment.now));
   const error = errorOf(current, moment, secret, server.config.session_idle_days * dayMs);
   if (error !== undefined || !current) throw server.failedAttempts(request, error ?? invalidKey);
   const accessOf = ({ scopes, project_ids }: AccessLimits) => ({ scopes, project_ids });
