@@ -1,7 +1,6 @@
-import { daysLater } from '../core/clock.ts';
 import type { App } from '../http/fastify.ts';
 import { logBackgroundError } from '../http/ops/logging.ts';
-import { foldAgain } from '../store/folds.ts';
+import { foldRecent } from '../store/folds.ts';
 import { expireAcceptances } from './acceptances.ts';
 import { writeDatedEvents } from './dated-events.ts';
 import { deleteOldHistory } from './history-retention.ts';
@@ -27,7 +26,11 @@ export function createJobs(app: App) {
     return clock();
   };
   const checkpoints = new Map<string, string>();
+  let foldedUntil = 0;
   const due = [
+    async () => {
+      foldedUntil = await foldRecent(database, clock(), foldedUntil);
+    },
     async () => expireAcceptances(database, await moment()),
     async () => writeDatedEvents(database, await moment(), checkpoints),
     async () => advanceSequence(database, clock()),
@@ -41,8 +44,6 @@ export function createJobs(app: App) {
   ];
   return {
     async runDue(): Promise<void> {
-      // Instances of 0.4.0 may write while they run beside this version during the upgrade. They fold by another rule.
-      await database.write((db) => foldAgain(db, daysLater(clock().today, -7)), 'bulk');
       for (const job of due) await job();
     },
     /** A failed run is logged; the next one retries. */
