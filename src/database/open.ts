@@ -111,7 +111,12 @@ export function createDatabase(
   const writeOnce = <T>(work: Work<T>, workload: WriteWorkload, progress: WriteProgress): Promise<T> =>
     queue
       ? queue.write(work, workload === 'quick' ? 'quick' : 'bulk')
-      : writers.run(() => runTransaction(application, writer, engine, work, progress));
+      : writers.run(() => runTransaction(application, writer, engine, work, progress)).catch(startAgain);
+  const startAgain = async (error: unknown): Promise<never> => {
+    if (!engine.isPromoted?.(error)) throw error;
+    await database.versions();
+    throw new WriteConflict();
+  };
   const explainStartErrors = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();

@@ -3,7 +3,6 @@ import type { Database } from '../database/open.ts';
 import { retentionStart } from '../http/request/idempotency.ts';
 import { deleteExpired, hasExpired } from '../store/access/sessions.ts';
 import { lockTables } from '../store/writes/locks.ts';
-import { dataVersion } from '../store/writes/table-versions.ts';
 
 const rowsPerTransaction = 500;
 
@@ -95,9 +94,13 @@ export async function deleteOldDeliveries(
  * of yesterday (`nextAfter`); it must not be above the latest number, or else they could miss an event, and must not
  * depend on when the last event was, which they must not learn.
  */
-export async function advanceSequence({ db, write }: Pick<Database, 'db' | 'write'>, { now }: Moment) {
+export async function advanceSequence(
+  { versions, write }: Pick<Database, 'versions' | 'write'>,
+  { now }: Moment,
+) {
   const hour = Date.parse(`${now.slice(0, 13)}:00:00.000Z`) * 1000;
-  if ((await dataVersion(db, ['events'])) >= hour) return;
+  // After a failover, this continues the sequence after lost events first.
+  if ((await versions()).events >= hour) return;
   await write((db) =>
     db
       .updateTable('data_versions')

@@ -109,6 +109,7 @@ export function postgresEngine(
     dryRun: { begin: (db) => sql`set local muster.dry_run = 'on'`.execute(db) },
     isRetryable: (error) => ['40001', '40P01', '55P03', '23503', '23505'].includes(codeOf(error)),
     isConnectionLost: isAway,
+    isPromoted: (error) => codeOf(error) === '22012',
     explain(error) {
       if (!isPoolerError(error)) return explainError(error);
       hasPoolerErrors = true;
@@ -202,10 +203,13 @@ async function queryOnce<Row>(
   }
 }
 
+const serverTimeline =
+  "cast(cast('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8) as bit(32)) as bigint)";
+
 /** Compares the versions as text, so that unchanged versions are the same object. Fails on a standby: see `explainError`. */
 function createVersionsReader(connections: pg.Pool, server: Server): () => Promise<Versions> {
   const text = `select json_object_agg(table_name, version)::text from (select table_name, version from data_versions
-    union all select 'server_timeline', cast(cast('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8) as bit(32)) as bigint)) as versions`;
+    union all select 'server_timeline', ${serverTimeline}) as versions`;
   const query = { name: statementName(text), text, rowMode: 'array' as const };
   let lastText = '';
   let versions: Versions;
@@ -320,6 +324,11 @@ const dialectFunctions: DialectFunctions = {
   shared_row_lock: unlessDryRun(dialectFunction`pg_advisory_xact_lock_shared(1, hashtext(${0}) & 63)`),
   row_lock: unlessDryRun(dialectFunction`pg_advisory_xact_lock(1, hashtext(${0}) & 63)`),
   wake_followers: dialectFunction`cast(pg_notify('muster_events', '') as text)`,
+  // A division by zero, because SQL without functions of its own has no other way to fail. See `isPromoted`.
+  count_unless_promoted: ({ arguments: [count = ''] }) => [
+    ...['(', count, ' / (select case when version in (0, '],
+    `${serverTimeline}) then 1 else 0 end from data_versions where table_name = 'timeline'))`,
+  ],
   shifted_day: dialectFunction`to_char(cast(rtrim(${0}, 'Z') as timestamp) + cast(${1} as interval), 'YYYY-MM-DD')`,
   next_millisecond: dialectFunction`to_char(cast(rtrim(${0}, 'Z') as timestamp) + interval '1 millisecond', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
   days_between: dialectFunction`(cast(${1} as date) - cast(${0} as date))`,

@@ -116,6 +116,12 @@ export const rowLock = (id: Expression<unknown>) => call('row_lock', id);
 /** Notifies all instances when the transaction commits that there are new events. Does nothing where they poll. */
 export const wakeFollowers = () => call('wake_followers');
 
+/**
+ * The number of events, for which sequence numbers are taken. An error if the server has another timeline than is stored:
+ * events may have been lost, so `growing` continues the sequence after them first.
+ */
+export const countUnlessPromoted = (count: Expression<unknown>) => call('count_unless_promoted', count);
+
 /** Expands a JSON array of texts to a table with the column `value`. */
 export const jsonTexts = (list: Expression<unknown>) => call('json_texts', list);
 

@@ -301,6 +301,7 @@ const dialectFunctions: DialectFunctions = {
   shared_row_lock: dialectFunction`${0}`,
   row_lock: dialectFunction`${0}`,
   wake_followers: dialectFunction`null`,
+  count_unless_promoted: dialectFunction`${0}`,
   greatest: ({ arguments: values }) => ['max(', ...separated(values), ')'],
   least: ({ arguments: values }) => ['min(', ...separated(values), ')'],
   shifted_day: dialectFunction`date(${0}, ${1})`,

@@ -2,7 +2,7 @@ import { type Kysely, type QueryCreator, type RawBuilder, sql, type Transaction 
 import { dayKey, type Moment } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
 import { hasSingleWriter, runsBatches } from '../../database/sql/batches.ts';
-import { jsonTexts, parsedJson, wakeFollowers } from '../../database/sql/functions.ts';
+import { countUnlessPromoted, jsonTexts, parsedJson, wakeFollowers } from '../../database/sql/functions.ts';
 import { namedStatement, param, statement } from '../../database/sql/statement.ts';
 import type { Descriptor } from '../../resources/descriptor.ts';
 import { type EventType, type SubjectType, subjects } from '../../resources/events/schema.ts';
@@ -175,7 +175,7 @@ const reserveSequence = (db: QueryCreator<Tables>) =>
   db
     .updateTable('data_versions')
     .set({
-      version: sql<number>`case when version > ${param('floor')} then version else ${param('floor')} end + ${param('count')}`,
+      version: sql<number>`case when version > ${param('floor')} then version else ${param('floor')} end + ${countUnlessPromoted(param('count'))}`,
     })
     .where('table_name', '=', 'events')
     .returning(['version', wakeFollowers().as('woken')]);
