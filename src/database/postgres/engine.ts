@@ -120,6 +120,7 @@ export function postgresEngine(
     async checkSetup(db) {
       if (prepare && !(await hasPreparedStatements(connectionString))) throw new UsageError(poolerAdvice);
       await checkTableRights(db, target);
+      await sql.raw(`select ${serverTimeline}`).execute(db);
     },
     explainStart: (error) => explainStart(error, target),
   };

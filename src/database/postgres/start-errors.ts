@@ -56,11 +56,13 @@ function sentenceFor(error: unknown, target: Target): string | undefined {
 
 /** Names the statement that gives the right. */
 function missingRight(message: string, { name, user, database }: Target): string {
-  const [, kind, object = ''] = /permission denied for (schema|table|database) "?([^"]+)/.exec(message) ?? [];
+  const [, kind, object = ''] =
+    /permission denied for (schema|table|database|function) "?([^"]+)/.exec(message) ?? [];
   const [, owned] = /must be owner of table "?([^"]+)/.exec(message) ?? [];
   const grants: Record<string, string> = {
     schema: `GRANT USAGE, CREATE ON SCHEMA ${quoted(object)} TO ${quoted(user)};`,
     table: grantTables(user),
+    function: `GRANT EXECUTE ON FUNCTION ${quoted(object)} TO ${quoted(user)};`,
     database: `GRANT CONNECT, CREATE ON DATABASE ${quoted(object)} TO ${quoted(user)};`,
   };
   const statement = owned

@@ -87,6 +87,11 @@ test('a missing right is one sentence with the statement that gives it', async (
   await owner.query(inSchema);
   await owner.query(onTables);
   await plain.checkSetup();
+  await owner.query('revoke execute on function pg_walfile_name from public');
+  const onFunction = statementIn(await plain.checkSetup().catch((error) => error));
+  assert.equal(onFunction, `GRANT EXECUTE ON FUNCTION pg_walfile_name TO ${role};`);
+  await owner.query(onFunction);
+  await plain.checkSetup();
   assert.deepEqual(await plain.migrate(), []);
 });
 
