@@ -45,7 +45,7 @@ export type Importable<
   /** Reads cells of a field that are no words, such as a percentage; undefined if it cannot. */
   interpret?: Readonly<Record<string, (cell: unknown) => unknown>>;
   /** Values that a status in the file implies, by its text: a rejected issue was not fixed. */
-  implied?: Readonly<Record<string, Resource>>;
+  implied?: ReadonlyMap<string, Resource>;
   /** Fields with the name of a person, which files also write as `Lovelace, Ada`. */
   personNames?: readonly string[];
   /** Fields that the service computes. `differs` explains how the value in a file differs; `rejects`, why it cannot. */

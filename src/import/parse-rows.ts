@@ -10,7 +10,7 @@ import { type Column, kindNamed, targetOf } from './recognize/catalogue.ts';
 import type { Columns } from './recognize/columns.ts';
 import { inReadingOrder } from './recognize/evidence.ts';
 import { headingOf, repeatedMember } from './recognize/header.ts';
-import { explainError, normalizeWord } from './recognize/values.ts';
+import { explainError, findWord } from './recognize/values.ts';
 
 /** A row with typed values, before its references are resolved. */
 export type ParsedRow = {
@@ -154,7 +154,7 @@ function joinSplitValues(
   importable: Importable,
 ): void {
   const { values } = parsed;
-  const implied = (status && importable.implied?.[normalizeWord(status)]) || {};
+  const implied = status && importable.implied ? (findWord(status, importable.implied) ?? {}) : {};
   for (const field in implied) values[field] ??= implied[field];
   for (const { field, text } of computed) {
     const { differs, rejects } = importable.computed ?? {};

@@ -171,8 +171,36 @@ onSqlite('ratings of a file', (start) => {
     }
     const corrected = await ratings('Probability', ['5', '6', '1'], 'map_values=Probability:6=5');
     assert.deepEqual(corrected.stored, [5, 5, 1]);
-    const { status, body } = await ratings('Probability', ['5'], 'scales=Probability=5-1');
+    const { status, body } = await ratings('Probability', ['5'], 'scales=Probability=5-2');
     assert.deepEqual([status, body.code], [400, 'invalid_parameter']);
+  });
+
+  test('of numbers with words are read by the words where the numbers run against them, or asked for', async (t) => {
+    const { ratings } = await importer(await start(t));
+    const cases: [string, string[], number[] | undefined, string?][] = [
+      ['Impact', ['1 - Critical', '3 - Moderate', '4 - Low'], [5, 3, 2]],
+      ['Impact', ['Critical (1)', 'Low (4)'], [5, 2]],
+      ['Impact', ['5 - Critical', '2 - Low', '3'], [5, 2, 3]],
+      ['Impact (1-10)', ['9 - Critical', '2 - Very low', '10'], [5, 1, 5]],
+      // One word, another than the number says, an unknown word, or a number without a word beside turned ones.
+      ['Impact', ['1 - High', '1 - High'], undefined],
+      ['Impact', ['1 - Critical', '4 - Low', '3'], undefined],
+      ['Impact', ['4 - Likes to happen'], undefined],
+      ['Impact', ['4 - Likes to happen'], [4], 'scales=Impact=1-5'],
+      ['Impact', ['1 - High', '4'], [5, 2], 'scales=Impact=5-1'],
+      ['Impact', ['1 - High'], [5], 'map_values=Impact:1 - High=5'],
+      ['Impact (5-1)', ['1', '4'], undefined],
+      ['Impact (5-1)', ['1', '4'], [5, 2], 'scales=impact=5-1'],
+      ['Impact (1=high / 5=low)', ['1', '4'], undefined],
+      ['Impact (1 = low; 5 = high)', ['1', '4'], [1, 4]],
+      ['Impact (1 = Katastrophal)', ['1', '4'], undefined],
+    ];
+    for (const [name, cells, expected, query] of cases) {
+      const { status, body, stored } = await ratings(name, cells, query, undefined, 'impact');
+      const what = `${name}: ${cells}`;
+      if (expected) assert.deepEqual(stored, expected, what);
+      else assert.deepEqual([status, body.errors?.[0].code], [422, 'unclear_scale'], what);
+    }
   });
 });
 
@@ -181,7 +209,13 @@ async function importer(service: TestService) {
   const key = await service.key();
   let projects = 0;
   return {
-    async ratings(name: string, cells: readonly string[], query = '', pack?: typeof percentWorkbook) {
+    async ratings(
+      name: string,
+      cells: readonly string[],
+      query = '',
+      pack?: typeof percentWorkbook,
+      field: 'probability' | 'impact' = 'probability',
+    ) {
       const project = `P${projects++}X`;
       await service.make('/v1/projects', key, { name: project, key: project });
       const path = `/v1/projects/${project}/risks`;
@@ -194,7 +228,7 @@ async function importer(service: TestService) {
       );
       const data = await service.list(`${path}?status=all`, key);
       const found = new Map(
-        data.map((risk: { id: string; probability: number }) => [risk.id, risk.probability]),
+        data.map((risk: { id: string; probability: number; impact: number }) => [risk.id, risk[field]]),
       );
       const stored = (body.results ?? []).map(({ id }: { id?: string }) => found.get(id));
       assert.equal(found.size, stored.filter(Boolean).length);

@@ -62,7 +62,7 @@ export const ImportQuery = Strict(
       maxItems: 200,
       description:
         'The scales of ratings that the file itself does not show: `Impact=1-10,Likelihood=percent`. The lowest number is 0 ' +
-        'or 1, the highest at most 100.',
+        'or 1, the highest at most 100; `5-1` says that 1 is the highest rating.',
     }),
     set: Type.Array(Type.String({ maxLength: 1000 }), {
       maxItems: 200,

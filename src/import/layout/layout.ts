@@ -116,7 +116,7 @@ const totalWords = new Set(
 );
 
 const isTotal = (cell: unknown) =>
-  String(cell).length <= maxNameLength && totalWords.has(normalizeWord(String(cell)));
+  String(cell).length <= maxNameLength && totalWords.has(normalizeWord(String(cell).replace(/:$/, '')));
 
 /**
  * Whether a row is the second line of a header, as in a sheet with merged cells: most of its cells name columns, and it

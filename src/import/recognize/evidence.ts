@@ -4,7 +4,7 @@ import type { Importable } from '../importable.ts';
 import { type Column, columnOf } from './catalogue.ts';
 import { addEvidence, type DateEvidence, type DateOrder, orderOf } from './dates.ts';
 import { addRating, type Scale, type ScaleEvidence, scaleOf } from './scales.ts';
-import { type Hints, normalizeWord, ratingsOf } from './values.ts';
+import { type Hints, normalizeWord, ratingsOf, valuesByWord } from './values.ts';
 
 /** A column of the table with its name. `hints` are read by its reader. */
 export type TableColumn = {
@@ -19,13 +19,18 @@ export type TableColumn = {
 
 /** Collects what the cells of a file reveal about the notation of each column. Call `settle` after the last row. */
 export function createEvidence(importable: Importable, table: TableColumn[]) {
-  const { personNames = [], textInstead = {} } = importable;
+  const { personNames = [], textInstead = {}, values: words = {} } = importable;
   const ownId = new RegExp(idPattern(importable.what));
   const watched = table.flatMap((entry, at) => {
     const hasChoices = entry.column.is === 'field' && entry.column.field in textInstead;
     const notation = hasChoices ? 'choice' : notationOf(entry.column, personNames);
     const found: { dates: DateEvidence; ratings: ScaleEvidence } = { dates: {}, ratings: {} };
-    return notation ? [{ entry, at, notation, ...found, cells: 0, matching: 0 }] : [];
+    const byWord =
+      notation === 'rating' && entry.column.is === 'field'
+        ? valuesByWord(entry.column.property, words[entry.column.field])
+        : new Map();
+    const wordFor = (label: string) => byWord.get(normalizeWord(label));
+    return notation ? [{ entry, at, notation, wordFor, ...found, cells: 0, matching: 0 }] : [];
   });
   const isFree = (field: string) => !table.some(({ column }) => column.field === field);
   /** Makes a column that has none of the expected values another field, if no other column has that field. */
@@ -37,14 +42,14 @@ export function createEvidence(importable: Importable, table: TableColumn[]) {
   return {
     observe(cells: readonly unknown[], line: number): void {
       for (const found of watched) {
-        const { entry, notation } = found;
+        const { entry, notation, wordFor } = found;
         const cell = cells[found.at];
         if (cell === '' || cell === undefined || cell === null) continue;
         found.cells++;
         if (notation === 'date') addEvidence(found.dates, cell, line);
         else if (notation === 'rating') {
           if (!entry.assigned.has(normalizeWord(String(cell))))
-            addRating(found.ratings, cell, line, highestRating(entry.column));
+            addRating(found.ratings, cell, line, highestRating(entry.column), wordFor);
         } else if (notation === 'choice') found.matching += isChoice(entry.column, cell) ? 1 : 0;
         else if (notation === 'id') found.matching += isOwn(entry, ownId, String(cell)) ? 1 : 0;
         else found.matching += isInverted(String(cell)) ? 1 : 0;
@@ -62,10 +67,10 @@ export function createEvidence(importable: Importable, table: TableColumn[]) {
       const unclear: FieldError[] = [];
       const allDates = watched.map(({ dates }) => dates);
       let hasInvertedNames = false;
-      for (const { entry, notation, dates, ratings, cells, matching } of watched) {
+      for (const { entry, notation, wordFor, dates, ratings, cells, matching } of watched) {
         if (notation === 'date') entry.hints.order = dateOrder ?? orderOf(dates, allDates, entry.name);
         else if (notation === 'rating') {
-          const scale = scaleFor(entry) ?? scaleOf(entry.name, ratings, highestRating(entry.column));
+          const scale = scaleFor(entry) ?? scaleOf(entry.name, ratings, highestRating(entry.column), wordFor);
           if ('code' in scale) unclear.push(scale);
           else entry.hints.scale = scale;
         } else if (notation === 'name') hasInvertedNames = cells > 0 && matching === cells;

@@ -25,18 +25,48 @@ export type Hints = {
 /** Longer texts are not words. */
 const maxLength = 100;
 
+/**
+ * Equal texts: without case, accents and apostrophes, with blank, hyphen and underscore alike. Every other sign counts.
+ * A list of the request loses the blanks around its commas.
+ */
 export const normalizeWord = (text: string) =>
-  fold(text.slice(0, maxLength))
-    .replace(/['’]/g, '')
-    .replace(/[^\p{L}\p{M}\p{N}%]+/gu, ' ')
-    .trim();
+  fold(text.slice(0, maxLength).replace(/['’]/g, ''))
+    .replace(/[\p{Pd}_ ]+/gu, ' ')
+    .replaceAll(', ', ',');
 
-/** A text as it is, without a code such as `4 - ` or `P2: ` before it, and without brackets after it. */
-function* forms(text: string): Generator<string> {
-  if (text.length > maxLength) return;
-  yield normalizeWord(text);
-  yield normalizeWord(text.replace(/^\s*\(?\w{1,2}\s*[-–.:)]+\s*/, ''));
-  yield normalizeWord(text.replace(/\s*[([].*$/, ''));
+const codeFirst = /^(?:\((\p{L}?\d{1,3})\)|(\p{L}?\d{1,3})\s*[\p{Pd}:=.)])\s*(\p{L}.*)$/su;
+const codeLast = /^(\p{L}.*?)\s*(?:\((\p{L}?\d{1,3})\)|\[(\p{L}?\d{1,3})\])$/su;
+
+/** The code and the label of `1 - Critical`, `P1: Urgent`, `(2) Normal` and `High (4)`. */
+export function labelledIn(text: string): { code: string; label: string } | undefined {
+  if (text.length > maxLength) return undefined;
+  const [, inBrackets, code = inBrackets, label] = codeFirst.exec(text) ?? [];
+  if (code !== undefined && label !== undefined) return { code, label };
+  const [, before, round, last = round] = codeLast.exec(text) ?? [];
+  return last !== undefined && before !== undefined ? { code: last, label: before } : undefined;
+}
+
+/** Finds what a whole text stands for, also with a code before or after it. */
+export function findWord<T>(text: string, words: { get(word: string): T | undefined }): T | undefined {
+  if (text.length > maxLength) return undefined;
+  const label = labelledIn(text)?.label;
+  return (
+    words.get(normalizeWord(text)) ?? (label === undefined ? undefined : words.get(normalizeWord(label)))
+  );
+}
+
+/** The values of a field by the words for them. */
+export function valuesByWord(property: Property, words: Words = {}): Map<string, unknown> {
+  const isRating = ratingsOf(property) !== undefined;
+  const choices = (property.enum ?? []).flatMap((choice) =>
+    typeof choice === 'string' ? [[normalizeWord(choice), choice as unknown] as const] : [],
+  );
+  return new Map<string, unknown>([
+    ...Object.entries(words).flatMap(([value, texts]) =>
+      texts.split(', ').map((text) => [normalizeWord(text), typedValue(value, isRating)] as const),
+    ),
+    ...choices,
+  ]);
 }
 
 type ReaderOptions = {
@@ -60,19 +90,7 @@ export function valueReader(
   const isRating = ratings !== undefined;
   const isDay = property.format === 'date';
   if (!isRating && !isDay && !property.enum && assigned.size === 0) return read;
-  const choices = (property.enum ?? []).flatMap((choice) =>
-    typeof choice === 'string' ? [[normalizeWord(choice), choice as unknown] as const] : [],
-  );
-  const values = new Map<string, unknown>([
-    ...Object.entries(words).flatMap(([value, texts]) =>
-      texts.split(',').map((text) => [normalizeWord(text), typedValue(value, isRating)] as const),
-    ),
-    ...choices,
-  ]);
-  const findWord = (text: string): unknown => {
-    for (const form of forms(text)) if (values.has(form)) return values.get(form);
-    return undefined;
-  };
+  const values = valuesByWord(property, words);
   return (cell) => {
     if (cell === '' || cell === undefined || cell === null) return read(cell);
     const text = String(cell).trim();
@@ -87,12 +105,14 @@ export function valueReader(
     }
     if (isDay)
       return readDate(typeof cell === 'string' ? text : String(read(cell)), hints.order, hints.time_zone);
-    const plain = isRating ? readRating(cell, ratings, hints.scale) : read(cell);
+    const plain = isRating
+      ? readRating(cell, ratings, hints.scale, (label) => values.get(normalizeWord(label)))
+      : read(cell);
     if (isRating ? typeof plain === 'number' : (property.enum?.includes(plain) ?? true)) {
       if (isRating && String(plain) !== text) record(text, plain);
       return plain;
     }
-    const found = findWord(text) ?? interpret?.(cell);
+    const found = findWord(text, values) ?? interpret?.(cell);
     if (found === undefined) {
       record(text, undefined);
       return plain;
@@ -102,7 +122,9 @@ export function valueReader(
   };
 }
 
-const noDay = new Set('tbd, tba, tbc, to be defined, n a, na, none, not set, k a, offen'.split(', '));
+const noDay = new Set(
+  'tbd, tba, tbc, to be defined, n/a, n.a., na, none, not set, k.a., k. a., offen'.split(', '),
+);
 
 /** Whether a text such as `TBD`, `n/a` or `-` says that there is no day. */
 const isNoDay = (text: string) => noDay.has(normalizeWord(text)) || !/[\p{L}\p{N}]/u.test(text);

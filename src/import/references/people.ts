@@ -29,9 +29,9 @@ export type UnknownPerson = { field: string; text: string; user_id?: string };
 const nobody = new Set(
   [
     'tbd, tba, tbc, to be defined, to be decided, to be determined, to be confirmed, to be assigned',
-    'n a, na, none, null, nil, nobody, no one, noone, not assigned, unassigned, not set, not applicable, blank, empty',
+    'n/a, n.a., na, none, null, nil, nobody, no one, noone, not assigned, unassigned, not set, not applicable, blank, empty',
     'no manager, no owner, no assignee, no lead, vacant',
-    'niemand, keiner, keine, nicht zugewiesen, nicht zugeordnet, offen, k a, kein, ohne, entfallt, vakant',
+    'niemand, keiner, keine, nicht zugewiesen, nicht zugeordnet, offen, k.a., k. a., kein, ohne, entfallt, vakant',
   ].flatMap((line) => line.split(', ')),
 );
 

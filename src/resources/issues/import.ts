@@ -72,13 +72,13 @@ export const issueImport = (
       duplicate: 'duplicated',
       not_an_issue:
         'invalid, cannot reproduce, not a bug, works as designed, incomplete, not an error, by design',
-      null: 'unresolved, none, n a',
+      null: 'unresolved, none, n/a',
     },
   },
   // The highest impact is 1 in ITIL, and 5 in a register of risks.
   unclearNumbers: { severity: ['impact', 'auswirkung'] },
   freeText: { resolution: 'resolution_note' },
-  implied: Object.fromEntries(
+  implied: new Map(
     ['rejected', 'cancelled', 'canceled', 'wont do', 'declined', 'removed', 'abgelehnt', 'abgewiesen'].map(
       (status) => [status, { resolution: 'wont_fix' }],
     ),

@@ -20,7 +20,7 @@ const words = {
   high: 'high, h, hoch',
 };
 
-const noRating = 'tbd, n a, na, not assessed, unknown, tbc';
+const noRating = 'tbd, n/a, na, not assessed, unknown, tbc';
 
 /** What other tools call the ratings of a scale of five. */
 const probabilityWords: Words = {
@@ -201,7 +201,7 @@ const importBy = (
       exploit: 'exploitation, ausnutzen, nutzen, ergreifen',
       enhance: 'enhancement, increase, verstarken, verbessern, erhohen, fordern',
       share: 'sharing, teilen',
-      null: 'none, n a, tbd, na',
+      null: 'none, n/a, tbd, na',
     },
     kind: {
       threat: 'risk, negative, downside, risiko, bedrohung',

@@ -1,15 +1,18 @@
 import type { Moment } from '../../core/clock.ts';
+import { isDay } from '../../core/schemas.ts';
 import type { Importable, ItemProject } from '../../import/importable.ts';
+import { readDate } from '../../import/recognize/dates.ts';
 import { importOf } from '../project-items/import.ts';
 import { taskList, taskWrites } from './queries.ts';
 import { type Task, TaskInput, TaskPatch } from './schema.ts';
 
-/** Reads a percentage of progress, or the day on which a task was completed. */
+/** Reads a percentage of progress, or the day on which a task was completed. Whether `1` is a hundredth or all is open. */
 function statusOfProgress(cell: unknown): TaskInput['status'] {
-  const [, number] = /^(\d{1,3}(?:\.\d+)?)\s*%?$/.exec(String(cell).trim()) ?? [];
-  if (number === undefined) return /\d{4}|\d\d?[./-]\d/.test(String(cell)) ? 'done' : undefined;
-  // A workbook stores percentages as fractions.
-  const percent = typeof cell === 'number' && cell <= 1 ? cell * 100 : Number(number);
+  const text = String(cell).trim();
+  const [, number, sign] = /^(\d{1,3}(?:\.\d+)?)\s*(%?)$/.exec(text) ?? [];
+  if (number === undefined) return isDay(readDate(text, undefined, 'UTC')) ? 'done' : undefined;
+  const percent = Number(number);
+  if (sign === '' && percent === 1) return undefined;
   return percent >= 100 ? 'done' : percent > 0 ? 'in_progress' : 'todo';
 }
 

@@ -103,6 +103,7 @@ const scales: readonly [string, string][] = [
   ['1-5', '1 to 5'],
   ['1-10', '1 to 10'],
   ['percent', 'Percent'],
+  ['5-1', '5 to 1: 1 is the highest'],
 ];
 
 /** Why the file can't be imported as it is. */
