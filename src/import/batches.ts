@@ -1,4 +1,5 @@
-import { fold } from '../core/text.ts';
+import { fieldError } from '../core/errors.ts';
+import { fold, shortened } from '../core/text.ts';
 import { createPacer } from '../formats/pace.ts';
 import type { Row } from '../formats/rows.ts';
 import type { Importable, SkippedNumbers } from './importable.ts';
@@ -45,6 +46,27 @@ export async function* readBatches(
     }
   }
   if (rows.length > 0) yield { rows, mayWait: true };
+}
+
+/**
+ * With `mode=upsert`, a second row about the same resource is an error: it would overwrite the first, each time the file is
+ * imported. Rows that only add to lists, such as those of group members, may be many.
+ */
+export function rejectRepeated(importable: Importable) {
+  const lines = new Map<string, number>();
+  return (row: ParsedRow): ParsedRow => {
+    if (importable.additive) return row;
+    for (const key of uniqueKeysOf(row, importable)) {
+      const first = lines.get(key);
+      lines.set(key, first ?? row.line);
+      if (first === undefined) continue;
+      const [field = '', text = ''] = key.split(/ (.*)/s);
+      const detail = `Line ${first} has the same ${field}, ${shortened(text)}. Remove one of the two lines, or correct it.`;
+      row.errors.push(fieldError(field, 'repeated_key', detail));
+      break;
+    }
+    return row;
+  };
 }
 
 /** After this many rounds of releasing one row of each cycle, all waiting rows are released. */

@@ -132,6 +132,7 @@ export const keysOf = (table: 'projects' | 'risks' | 'issues' | 'tasks') =>
   (['id', 'external_id', 'key'] as const).map((field) => ({
     field,
     column: sql.ref<string>(`${table}.${field}`),
+    ...(field === 'key' && { compared: (key: string) => key.toUpperCase() }),
   })) as [ImportKey, ImportKey, ImportKey];
 
 export type ImportKey = { field: string; column: RawBuilder<string>; compared?(value: string): string };

@@ -32,6 +32,10 @@ export type ParsedRow = {
   errors: FieldError[];
   /** What is odd but does not stop the row. */
   warnings: FieldError[];
+  /** Fields that a row sets only if it creates a resource: the file has just a part of them, or something instead. */
+  onlyNew: string[];
+  /** The text whose first line is the title. */
+  heading?: string;
   /** The row could not be parsed, so no further errors are reported for it. */
   isUnreadable?: true;
 };
@@ -80,6 +84,14 @@ export function createRowParser(
 ) {
   const check = checkOf(schemaWithoutReferences(importable));
   const inTable = isTable ? columns.table() : [];
+  const { joined = {}, personNames = [] } = importable;
+  // `First name` alone is not the name of somebody who has one.
+  const partial = personNames.filter((field) => {
+    const parts = new Set(
+      inTable.flatMap((one) => (one.is === 'part' && one.field === field ? one.position : [])),
+    );
+    return parts.size > 0 && parts.size < (joined[field]?.length ?? 0);
+  });
 
   return (row: Row, index: number): ParsedRow => {
     const parsed: ParsedRow = {
@@ -89,6 +101,7 @@ export function createRowParser(
       values: {},
       references: [],
       hasSomeAttributes: false,
+      onlyNew: [],
       identity: {},
       errors: [],
       warnings: [],
@@ -113,6 +126,7 @@ export function createRowParser(
     const isSet = createGivenFields(parsed, split);
     for (const { column, text } of columns.constants())
       if (!isSet(column)) readCell(parsed, split, column, text, true, importable, columns);
+    parsed.onlyNew.push(...partial.filter((field) => parsed.values[field] === undefined));
     joinSplitValues(parsed, split, importable);
     const errors = check(parsed.values);
     const explain = (error: FieldError) => {
@@ -274,9 +288,14 @@ function readCell(
     case 'identity':
       if (textOf(cell) !== '') parsed.identity[column.field] = textOf(cell);
       break;
-    case 'heading':
-      Object.assign(parsed.values, headingOf(normalizeField(parsed, column.rest, textOf(cell))));
+    case 'heading': {
+      const text = normalizeField(parsed, column.rest, textOf(cell));
+      Object.assign(parsed.values, headingOf(text));
+      if (typeof text !== 'string' || text === '') break;
+      parsed.heading = text;
+      parsed.onlyNew.push('title');
       break;
+    }
     case 'computed':
       if (textOf(cell) !== '') split.computed.push({ field: column.field, text: shortened(textOf(cell)) });
       break;

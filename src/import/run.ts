@@ -3,6 +3,7 @@ import type { Transaction } from 'kysely';
 import { Problem } from '../core/errors.ts';
 import { limits } from '../core/schemas.ts';
 import { createPacer } from '../formats/pace.ts';
+import type { Row } from '../formats/rows.ts';
 import type { Tables } from '../store/tables.ts';
 import type { Change } from '../store/writes/change.ts';
 import {
@@ -11,6 +12,7 @@ import {
   createSkippedNumbers,
   createWaitingRows,
   readBatches,
+  rejectRepeated,
 } from './batches.ts';
 import type { Importable, SyncTarget } from './importable.ts';
 import { createRowParser, type ParsedRow } from './parse-rows.ts';
@@ -328,7 +330,9 @@ async function importRows(
     onProgress?.(results.done, scan.rows);
   }
 
-  const parse = createRowParser(importable, scan.columns, source.isTable, job.include !== undefined);
+  const parseRow = createRowParser(importable, scan.columns, source.isTable, job.include !== undefined);
+  const check = options.mode === 'upsert' ? rejectRepeated(importable) : (row: ParsedRow) => row;
+  const parse = (row: Row, index: number) => check(parseRow(row, index));
   // A stream reads the next batches while the current one is written.
   const rows = source.rows(options.dry_run ? job.assertWanted : undefined);
   const stream = Readable.from(readBatches(rows, parse, size), { highWaterMark: batchesReadAhead });

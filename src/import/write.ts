@@ -190,8 +190,11 @@ async function updateRow(
 
 function patchOf({ additive = [] }: Importable, current: Resource, row: ParsedRow): Resource {
   const patch: Resource = {};
-  for (const [field, value] of Object.entries(row.values)) {
-    if (value === undefined || field === 'reason') continue;
+  const values = { ...row.values };
+  // The title is that of another text, which only names what is new.
+  if (row.heading !== undefined && current.title !== values.title) values.description = row.heading;
+  for (const [field, value] of Object.entries(values)) {
+    if (value === undefined || field === 'reason' || row.onlyNew.includes(field)) continue;
     if (field === 'attributes') {
       const members = attributesPatch(current.attributes as Resource, value as Resource, row);
       if (Object.keys(members).length > 0) patch.attributes = members;
@@ -217,6 +220,18 @@ function attributesPatch(
   return Object.fromEntries([...removed.map((name) => [name, null]), ...differing]);
 }
 
+/** The patch with what its new status needs and the resource does not have yet. */
+function completedBy(
+  complete: NonNullable<Importable['complete']>,
+  current: Resource,
+  given: Resource,
+): Resource {
+  const added = Object.entries(complete({ ...current, ...given })).filter(
+    ([field, value]) => value !== (field in given ? given : current)[field],
+  );
+  return { ...given, ...Object.fromEntries(added) };
+}
+
 /** Updates as PATCH does, through an intermediate status if no single transition reaches the new one. */
 async function applyPatch(
   db: Transaction<Tables>,
@@ -226,7 +241,7 @@ async function applyPatch(
   { values }: ParsedRow,
   change: Change,
 ): Promise<Pick<Written, 'warnings'>> {
-  const patch: Resource = given.status === undefined || !complete ? given : complete(given);
+  const patch = given.status === undefined || !complete ? given : completedBy(complete, current, given);
   const reason = values.reason == null ? {} : { reason: values.reason };
   const intermediate = intermediateStatus[String(patch.status)];
   const isDirect = intermediate === undefined || current.status === intermediate;

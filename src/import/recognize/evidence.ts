@@ -105,7 +105,7 @@ const isChoice = (column: Column, cell: unknown) =>
 
 /** Keys of projects' items look like `APOLLO-R7`. */
 const isOwn = ({ column }: TableColumn, ownId: RegExp, text: string) =>
-  column.field === 'key' ? /^[A-Z0-9]{2,10}(-[RIT]\d+)?$/.test(text) : ownId.test(text);
+  column.field === 'key' ? /^[A-Z0-9]{2,10}(-[RIT]\d+)?$/i.test(text) : ownId.test(text);
 
 const invertedName = /^([^,]{1,100}),([^,]{1,100})$/;
 

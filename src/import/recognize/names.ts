@@ -13,15 +13,20 @@ export const normalizeColumnName = (name: string) =>
 /** Longer names are no variants of a known name, and the patterns below would take long on them. */
 const maxLength = 100;
 
-/** Words that many column names have and that rarely change the meaning. */
-const fillers = new Set(['date', 'on', 'at', 'of', 'the', 'utc', 'current']);
+/** What a bracket may hold that does not change what a column is: a scale, a unit, or a note for those who fill it in. */
+const bracket =
+  /[([]\s*(?:%|percent(?:age)?|pct|required|mandatory|optional|read[- ]only|[hml](?:\/[hml])+|(?:out of |\/ ?)\d{1,3}|\d{1,3}\s*(?:[\p{Pd}=:]|\.\.|to\b|bis\b)[^)\]]*|(?:y{2,4}|m{2,3}|d{2}|j{4}|t{2})(?:[./-](?:y{2,4}|m{2,3}|d{2}|j{4}|t{2}))+)\s*[)\]]/giu;
+
+/** `Job title [jobTitle]` has its name twice. */
+const repeatedName = (whole: string, name: string, inBrackets: string) =>
+  normalizeName(name) === normalizeName(inBrackets) ? name : whole;
 
 /** `Likelihood %` is a likelihood. `Percent complete` is a name of its own. */
 const units = new Set(['percent', 'percentage', 'pct']);
 
 /**
  * The forms in which a column name is looked up, the most literal first: as it is; without scales, units and numbering,
- * as in `2. Likelihood (1-5)`; without the noun of the resource, as in `Risk owner`; without filler words.
+ * as in `2. Likelihood (1-5)`; without the noun of the resource, as in `Risk owner`.
  */
 export function nameForms(name: string, noun: string): string[] {
   const literal = normalizeName(name.replaceAll('%', ' percent ').replaceAll('#', ' number '));
@@ -29,14 +34,14 @@ export function nameForms(name: string, noun: string): string[] {
   const bare = name
     .replaceAll('%', ' percent ')
     .replaceAll('#', ' number ')
-    .replace(/\([^)]*\)|\[[^\]]*\]/g, ' ')
+    .replace(bracket, ' ')
+    .replace(/^([^([]*)[([]([^)\]]*)[)\]]/, repeatedName)
     .replace(/^\s*(?:\d{1,3}|[a-z])[.)]\s+/i, '')
     .replace(/\s\d+\s*(?:-|–|to)\s*\d+\s*$/, '')
     .replace(/\s*(?:\/|\bout of)\s*\d+\s*$/, '');
   const words = fold(bare).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   const withoutNoun = words.length > 1 && words[0] === noun ? words.slice(1) : words;
-  const withoutFillers = withoutNoun.filter((word) => !fillers.has(word));
   const withoutUnit = withoutNoun.filter((word) => !units.has(word));
-  const forms = [words, withoutNoun, withoutFillers, withoutUnit].map((some) => some.join(''));
+  const forms = [words, withoutNoun, withoutUnit].map((some) => some.join(''));
   return [...new Set([literal, ...forms])].filter((form) => form !== '');
 }

@@ -56,6 +56,11 @@ export async function runSync(store: Store, job: ImportJob, options: SyncOptions
     return { keys, returned };
   };
   const outcome = await runImport(store, { ...job, record });
+  if (outcome.scan.rows === 0)
+    throw new Problem(
+      'import_refused',
+      'The file has no rows, so everybody would leave. Nothing was changed.',
+    );
   const { recorded } = outcome.results;
   const seen = new Set(recorded.flatMap(({ keys }) => keys));
   const returned = recorded.flatMap(({ returned }) => returned);
@@ -80,6 +85,12 @@ async function addKeysOfFile(job: ImportJob, keys: Set<string>) {
         throw new Problem(
           'import_refused',
           `Line ${row.line} cannot be read, so it is not known who is missing in the file. Nothing was changed. ${parsed.errors[0]?.detail ?? ''}`,
+        );
+      const repeated = uniqueKeysOf(parsed, importable).find((key) => keys.has(key));
+      if (repeated !== undefined)
+        throw new Problem(
+          'import_refused',
+          `Line ${row.line} has the same ${repeated.replace(' ', ' as another line: ')}. Nothing was changed. Remove one of the two lines, or correct it.`,
         );
       for (const key of uniqueKeysOf(parsed, importable)) keys.add(key);
     }

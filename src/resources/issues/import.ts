@@ -31,9 +31,9 @@ export const issueImport = (
     raised_by_user_id:
       'raised by, reported by, created by, reporter, author, gemeldet von, erfasst von, ersteller, melder, autor, anrufer',
     raised_on:
-      'raised, date raised, reported on, created, opened, date, logged, date reported, open date, gemeldet am, erfasst am, erstellt, erstellt am, datum, eingang, angelegt, angelegt am, geoffnet, geoffnet am, eroffnet, eroffnet am',
+      'raised, date raised, reported on, created, opened, date, logged, date reported, open date, created on, created at, created date, creation date, date created, date opened, opened on, opened at, date logged, logged on, date registered, registered on, date submitted, submitted on, date entered, sys created on, gemeldet am, erfasst am, erstellt, erstellt am, datum, eingang, angelegt, angelegt am, geoffnet, geoffnet am, eroffnet, eroffnet am',
     due_on:
-      'due, due date, target date, deadline, target resolution date, target closure, target closure date, resolve by, fallig, fallig am, termin, frist, zieltermin, falligkeit, falligkeitsdatum, abgabedatum, zu erledigen bis',
+      'due, due date, date due, target date, deadline, target resolution date, target closure, target closure date, resolve by, fallig, fallig am, termin, frist, zieltermin, falligkeit, falligkeitsdatum, abgabedatum, zu erledigen bis',
     blocked_reason: 'blocked by, blocker',
     risk_id: 'risk key, from risk',
     external_id:

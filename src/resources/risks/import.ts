@@ -164,9 +164,9 @@ const importBy = (
     raised_by_user_id:
       'raised by, reported by, identified by, reporter, author, gemeldet von, erfasst von, erkannt von, melder, ersteller',
     raised_on:
-      'raised, date raised, identified on, date identified, created, opened, date, logged, registered, gemeldet am, erfasst am, erkannt am, identifiziert am, datum, erstellt, erstellt am, erfassungsdatum',
+      'raised, date raised, identified on, date identified, created, opened, date, logged, registered, created on, created at, created date, creation date, date created, date opened, opened on, opened at, open date, date logged, logged on, date registered, registered on, date submitted, submitted on, date entered, sys created on, gemeldet am, erfasst am, erkannt am, identifiziert am, datum, erstellt, erstellt am, erfassungsdatum',
     due_on:
-      'due, due date, target date, deadline, target completion, target closure, target closure date, proximity date, fallig, fallig am, termin, zieltermin, falligkeit, frist, faelligkeitsdatum, falligkeitsdatum',
+      'due, due date, date due, target date, deadline, target completion, target closure, target closure date, proximity date, fallig, fallig am, termin, zieltermin, falligkeit, frist, faelligkeitsdatum, falligkeitsdatum',
     review_on:
       'review, review date, next review, next review date, uberprufung, nachste uberprufung, wiedervorlage, nachste prufung',
     closure_reason: 'reason for closure, closed because, abschlussgrund',

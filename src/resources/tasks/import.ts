@@ -36,7 +36,7 @@ export const taskImport = (
       'assigned to, assigned, assign, owner, responsible, who, resource names, action owner, assignees, verantwortlich, bearbeiter, zugewiesen an, zustandig, ressourcennamen, wer',
     start_on: 'start, start date, begins, planned start, anfang, beginn, startdatum, startet am',
     due_on:
-      'due, due date, due by, by when, end date, target date, deadline, finish, finish date, end, planned finish, ende, fallig, fallig am, termin, frist, falligkeit, falligkeitsdatum, abgabedatum, bis wann, enddatum',
+      'due, due date, date due, due by, by when, end date, target date, deadline, finish, finish date, end, planned finish, ende, fallig, fallig am, termin, frist, falligkeit, falligkeitsdatum, abgabedatum, bis wann, enddatum',
     risk_id: 'risk key',
     issue_id: 'issue key',
     external_id:

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { onBothEngines, pluck, withKey } from '../../test/service.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: response bodies are untyped in tests
+type Any = any;
+
+const risks = '/v1/projects/APOLLO/risks';
+const issues = '/v1/projects/APOLLO/issues';
+
+onBothEngines('an import with mode=upsert', (start) => {
+  test('changes nothing that the file does not say', async (t) => {
+    const { service, key } = await withKey(start(t));
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    await service.make(issues, key, { title: 'Rejected', external_id: 'i1' });
+    const resolved = { status: 'resolved', resolution: 'wont_fix' };
+    await service.patch(`${issues}/APOLLO-I1`, key, resolved);
+    const closed = await service.upload(
+      `${issues}/import?mode=upsert`,
+      key,
+      'external_id,status\ni1,Closed\n',
+    );
+    assert.equal(closed.body.summary.updated, 1, closed.text);
+    const issue = (await service.get(`${issues}/APOLLO-I1`, key)).body;
+    assert.deepEqual([issue.status, issue.resolution], ['closed', 'wont_fix']);
+
+    await service.make(risks, key, { title: 'Flood', external_id: 'r1' });
+    const notes = 'Risk ID,Notes\nr1,The river rises\nr2,"A new one\nwith details"\n';
+    for (const [updated, unchanged] of [
+      [1, 1],
+      [0, 2],
+    ]) {
+      if (updated === 1)
+        await service.upload(`${risks}/import`, key, 'Risk ID,Notes\nr2,"A new one\nwith details"\n');
+      const { body } = await service.upload(`${risks}/import?mode=upsert`, key, notes);
+      assert.deepEqual([body.summary.updated, body.summary.unchanged], [updated, unchanged]);
+    }
+    const stored: Any[] = (await service.list(risks, key)).sort((a: Any, b: Any) =>
+      a.key.localeCompare(b.key),
+    );
+    assert.deepEqual(pluck(stored, 'title', 'description'), [
+      ['Flood', 'The river rises'],
+      ['A new one', 'A new one\nwith details'],
+    ]);
+    // A key in lower case is the same key.
+    const { body } = await service.upload(
+      `${risks}/import?mode=upsert`,
+      key,
+      'Key,Title\napollo-r1,Flood of the river\n',
+    );
+    assert.equal(body.summary.updated, 1);
+    assert.equal((await service.get(`${risks}/APOLLO-R1`, key)).body.title, 'Flood of the river');
+
+    await service.make('/v1/personnel', key, { name: 'Ada Lovelace', external_id: 'p1' });
+    const people = 'Employee ID,First name,Title\np1,Ada,Engineer\np2,Grace,Admiral\n';
+    await service.upload('/v1/personnel/import?mode=upsert', key, people);
+    const roster: Any[] = await service.list('/v1/personnel', key);
+    assert.deepEqual(pluck(roster, 'name', 'title'), [
+      ['Ada Lovelace', 'Engineer'],
+      ['Grace', 'Admiral'],
+    ]);
+  });
+
+  test('fails the second of two rows about one resource, and a sync with such a file is refused', async (t) => {
+    const { service, key } = await withKey(start(t));
+    const file = 'external_id,name\n7,Ada Lovelace\n7,Grace Hopper\n8,Alan Turing\n';
+    const refused = await service.upload('/v1/personnel/import?mode=sync&source=hr', key, file);
+    assert.deepEqual([refused.status, refused.body.code], [422, 'import_refused'], refused.text);
+    assert.match(refused.body.detail, /^Line 3 has the same external_id as another line: 7\./);
+    assert.deepEqual(await service.list('/v1/personnel', key), []);
+    for (let i = 0; i < 2; i++) {
+      const { body } = await service.upload('/v1/personnel/import?mode=upsert', key, file);
+      assert.equal(body.summary.failed, 1);
+      assert.equal(body.results[1].errors[0].code, 'repeated_key');
+      assert.deepEqual(pluck(await service.list('/v1/personnel', key), 'name'), [
+        'Ada Lovelace',
+        'Alan Turing',
+      ]);
+    }
+  });
+
+  test('and mode=sync refuses a file without rows, whatever the limit', async (t) => {
+    const { service, key } = await withKey(start(t));
+    for (const [path, rows] of [
+      ['/v1/personnel', 'external_id,name\n1,Ada Lovelace\n2,Alan Turing\n'],
+      ['/v1/groups', 'external_id,name\n1,Platform\n'],
+    ] as const) {
+      const send = (file: string) =>
+        service.upload(`${path}/import?mode=sync&source=hr&max_leaving=100`, key, file);
+      assert.equal((await send(rows)).status, 200);
+      const before = await service.list(path, key);
+      const { status, body } = await send('external_id,name\n');
+      assert.deepEqual([status, body.code], [422, 'import_refused']);
+      assert.deepEqual(await service.list(path, key), before);
+    }
+  });
+});
