@@ -48,6 +48,14 @@ onBothEngines('the first key', (start) => {
     assert.equal((await keys()).length, 1);
   });
 
+  test('is not created if a setting says so', async (t) => {
+    const { app, database } = await start(t);
+    assert.equal(await createFirst(database, app.clock(), 'off'), undefined);
+    assert.ok(!existsSync('off'));
+    for (const table of ['keys', 'links'] as const)
+      assert.deepEqual(await database.db.selectFrom(table).selectAll().execute(), []);
+  });
+
   test('stays in its file if the outcome of the commit is unknown', async (t) => {
     const { app, database, faults, get } = await start(t);
     const file = join(temporaryFolder(t), 'first-key');

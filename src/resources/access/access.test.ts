@@ -270,4 +270,19 @@ onBothEngines('access of a person', (start) => {
     }
     assert.equal(await status(service, ada.headers), 200);
   });
+
+  test('needs an administrator whose key lasts for 30 days', async (t) => {
+    const clock = settableClock('2026-11-19T10:00:00.000Z');
+    const service = await start(t, { clock });
+    const key = await service.key();
+    const [first] = await service.list('/v1/keys', key);
+    const make = (expires_at: string) =>
+      service.make('/v1/keys', key, { name: 'other', scopes: ['keys.manage'], expires_at });
+    const { secret } = await make('2026-12-19T09:59:59.999Z');
+    const revoke = async () => (await service.delete(`/v1/keys/${first.id}`, secret)).status;
+    assert.equal(await revoke(), 409);
+    assert.equal((await service.get(`/v1/keys/${first.id}`, key)).body.revoked_at, null);
+    await make('2026-12-19T10:00:00.000Z');
+    assert.equal(await revoke(), 204);
+  });
 });

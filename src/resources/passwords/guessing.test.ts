@@ -2,49 +2,8 @@ import assert from 'node:assert/strict';
 import { hash as digest } from 'node:crypto';
 import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
-import { onBothEngines, onSqlite, pluck, type TestService } from '../../../test/service.ts';
-import { hashPassword } from './hash.ts';
-
-const password = 'nine sparrows on a warm roof';
-const wrong = 'a wrong guess of a password';
-const noon = '2026-11-15T12:00:00.000Z';
-const environment = { MUSTER_TRUST_PROXY: '127.0.0.0/8,::1', MUSTER_FAILED_AUTH_LIMIT: '30' };
-const hash = hashPassword(password);
-
-/** Adds people who can sign in with the password. */
-async function addPeople(service: TestService, count: number): Promise<{ email: string; user_id: string }[]> {
-  const people: Awaited<ReturnType<TestService['member']>>[] = [];
-  for (let i = 0; i < count; i++) people.push(await service.member(['projects.read']));
-  const stored = await hash;
-  await service.database.write(async (db) => {
-    for (const { user_id } of people)
-      await db.insertInto('passwords').values({ user_id, hash: stored, set_at: noon }).execute();
-    await db.deleteFrom('sessions').execute();
-  });
-  return people;
-}
-
-async function attempt(
-  service: TestService,
-  from: string,
-  email: string,
-  guess = wrong,
-  cookie?: string,
-): Promise<{ status: number; retry: number; session: string; device: string }> {
-  const headers = { 'sec-fetch-site': 'same-origin', 'x-forwarded-for': from, ...(cookie && { cookie }) };
-  const body = { email, password: guess };
-  const response = await service.post('/v1/session', undefined, body, headers);
-  const [session = '', device = ''] = response.headers
-    .getSetCookie()
-    .map((one) => one.split(';')[0] as string);
-  if (response.status >= 500) console.log(response.text);
-  const retry = Number(response.headers.get('retry-after') ?? 0);
-  return { status: response.status, retry, session, device };
-}
-
-const statusOf = async (...call: Parameters<typeof attempt>) => (await attempt(...call)).status;
-
-const countOf = (statuses: number[], status: number) => statuses.filter((one) => one === status).length;
+import { addPeople, attempt, environment, noon, password, statusOf, wrong } from '../../../test/guessing.ts';
+import { onBothEngines, onSqlite, pluck } from '../../../test/service.ts';
 
 onBothEngines('somebody who guesses passwords', (start) => {
   test('keeps nobody out in another network, or in a browser that has signed in before', async (t) => {
@@ -205,34 +164,39 @@ onBothEngines('the device cookie', (start) => {
 });
 
 onSqlite('many who sign in at once', (start) => {
-  test('behind one address, are all signed in', async (t) => {
-    const service = await start(t, { environment });
-    const people = await addPeople(service, 50);
-    const statuses = await Promise.all(
-      people.map(({ email }) => statusOf(service, '198.51.100.1', email, password)),
-    );
-    assert.equal(countOf(statuses, 204), 50);
-  });
-
-  test('beside twelve networks that guess, are signed in', async (t) => {
-    const limited = { ...environment, MUSTER_FAILED_AUTH_LIMIT: '6' };
-    const service = await start(t, { environment: limited });
-    const [ada] = await addPeople(service, 1);
-    const guesses = Array.from({ length: 180 }, (_, i) =>
-      statusOf(service, `203.0.113.${i % 12}`, `person${i}@example.com`),
-    );
-    assert.equal(await statusOf(service, '198.51.100.1', ada?.email ?? '', password), 204);
-    const statuses = await Promise.all(guesses);
-    assert.deepEqual([...new Set(statuses)].sort(), [401, 429]);
-    assert.equal(service.app.signInQueue.counts.hashes, countOf(statuses, 401) + 1);
-    assert.ok(countOf(statuses, 401) <= 72);
-  });
-
   test('with addresses of one IPv6 site count as one network', async (t) => {
     const limited = { ...environment, MUSTER_FAILED_AUTH_LIMIT: '3' };
     const service = await start(t, { environment: limited });
     for (let i = 0; i < 6; i++) await statusOf(service, `2001:db8:7:${i}::1`, `person${i}@example.com`);
     assert.equal(service.app.signInQueue.counts.hashes, 3);
+  });
+
+  test('and fail, leave a few lines with the address and without what was entered', async (t) => {
+    const service = await start(t, { clock: settableClock(noon), environment });
+    const [ada] = await addPeople(service, 1);
+    const lines: object[] = [];
+    const { log } = service.app;
+    const warn = (line: object, text: string) => lines.push({ ...line, text });
+    // Each request has a logger of its own.
+    t.mock.method(log, 'child', () => ({ ...log, warn }));
+    for (let i = 0; i < 4; i++) await statusOf(service, '203.0.113.1', `person${i}@example.com`);
+    for (let i = 0; i < 3; i++) await statusOf(service, '203.0.113.1', ada?.email ?? '');
+    await statusOf(service, '203.0.113.2', ada?.email ?? '');
+    const line = {
+      address: '203.0.113.1',
+      method: 'POST',
+      route: '/v1/session',
+      user_id: undefined,
+      reason: 'Wrong password.',
+      left_out: undefined,
+      text: 'A sign-in was rejected.',
+    };
+    const { user_id } = ada ?? {};
+    assert.deepEqual(lines, [
+      ...[line, line, line, line],
+      { ...line, user_id },
+      { ...line, user_id, address: '203.0.113.2', left_out: 2 },
+    ]);
   });
 
   test('through a proxy that is not trusted, cause one line in the log', async (t) => {

@@ -73,6 +73,9 @@ onBothEngines('a sign-out notice', (start) => {
       ['no events', { events: undefined }],
       ['other event', { events: { 'https://example.com/other': {} } }],
       ['nobody', { sub: undefined }],
+      ['a person that is no text', { sub: { ada: true } }],
+      ['several people', { sub: ['ada'] }],
+      ['a session that is no text', { sid: { a: 1 } }],
     ];
     const statusOfNotice = async (token: string) => {
       const response = await notify(origin, token);

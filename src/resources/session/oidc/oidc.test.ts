@@ -179,6 +179,10 @@ onBothEngines('signing in at an identity provider', (start, engine) => {
       return page === '/' ? (await get(browser, '/v1/me')).body.scopes : page;
     };
     assert.equal(await scopesWith('unknown'), problem('no_access'));
+    for (const groups of [[['it']], [{ it: true }], { it: true }, [null, 'IT'], 'it,office']) {
+      issuer.use({ ...ada, groups } as never);
+      assert.equal(await signIn(browser), problem('no_access'), JSON.stringify(groups));
+    }
     assert.deepEqual(await scopesWith('office', 'risk', 'unknown'), [
       'projects.read',
       'projects.manage',
