@@ -9,7 +9,7 @@ import { expireAcceptances } from '../jobs/acceptances.ts';
 import { writeDatedEvents } from '../jobs/dated-events.ts';
 import { openDatabase } from '../store/open.ts';
 import { type TableName, tables } from '../store/tables.ts';
-import { checkCommand } from './check.ts';
+import { checkCommand, checkReport } from './check.ts';
 
 const noProgress = () => {};
 
@@ -128,6 +128,41 @@ onBothEngines('muster check', (start, engine) => {
       assert.ok(found, `${statement}: ${JSON.stringify(violations)}`);
       assert.ok(found.rows > 0 && found.samples.length > 0);
     }
+  });
+
+  test('names the only keys that can manage access if they end within 30 days', async (t) => {
+    const service = await start(t);
+    const { database } = service;
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+    const lasting = await service.key();
+    const make = (name: string, days: number, scopes = ['keys.manage']) =>
+      service.make('/v1/keys', lasting, { name, scopes, expires_at: inDays(days) });
+    await make('short', 29);
+    await make('no administrator', 31, ['projects.manage']);
+    const end = (until: string) =>
+      database.write((db) =>
+        sql`update keys set expires_at = ${until} where name not in ('short', 'no administrator')`.execute(
+          db,
+        ),
+      );
+    const warnings = async () => (await checkCommand(database, noProgress)).warnings;
+    assert.deepEqual(await warnings(), []);
+    await end(inDays(31));
+    assert.deepEqual(await warnings(), []);
+    await end(inDays(-1));
+    const [warning = '', ...others] = await warnings();
+    assert.match(warning, /only short can, and ends within 30 days/);
+    assert.deepEqual(others, []);
+    const result = await checkCommand(database, noProgress);
+    assert.deepEqual(result.violations, []);
+    assert.match([...checkReport(result)].join('\n'), /^access: soon nobody .*\n.*all is well\.$/);
+
+    const ada = await service.member(['keys.manage']);
+    await end(inDays(-1));
+    assert.equal((await warnings()).length, 1, 'who can sign in only with an invitation');
+    const row = { user_id: ada.user_id, hash: 'x', set_at: '2026-11-19T00:00:00.000Z' };
+    await database.write((db) => db.insertInto('passwords').values(row).execute());
+    assert.deepEqual(await warnings(), []);
   });
 
   test('validates the values of every row', async (t) => {

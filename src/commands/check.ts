@@ -1,7 +1,9 @@
 import { type Kysely, sql } from 'kysely';
+import { systemClock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { joinWords } from '../core/text.ts';
 import type { Database } from '../database/open.ts';
+import { findEndingAdministrators } from '../store/access/administrators.ts';
 import { readRiskModels } from '../store/risk-model.ts';
 import { allTables, type Tables } from '../store/tables.ts';
 import {
@@ -15,7 +17,14 @@ import { type Rule, rulesFor } from './checks/rules.ts';
 /** What is not true: the rule, how many rows break it, and some of them. */
 type Violation = { area: string; rule: string; rows: number; samples: string[] };
 
-export type CheckResult = { database: string; checks: number; violations: Violation[]; seconds: number };
+export type CheckResult = {
+  database: string;
+  checks: number;
+  violations: Violation[];
+  /** What is consistent, but soon a problem. */
+  warnings: string[];
+  seconds: number;
+};
 
 const maxSamples = 5;
 
@@ -34,16 +43,24 @@ export async function checkCommand(
     );
   const { db, end } = await database.snapshot('stream');
   const violations: Violation[] = [];
+  const warnings: string[] = [];
   let checks = 0;
   try {
     for await (const { area, rule, rows, samples } of runChecks(database, db)) {
       onProgress(area, ++checks);
       if (rows > 0) violations.push({ area, rule, rows, samples });
     }
+    const ending = await findEndingAdministrators(db, systemClock());
+    if (ending.length > 0)
+      warnings.push(
+        `access: soon nobody can manage it: only ${joinWords(ending)} can, and ends within 30 days. Create a key ` +
+          'with keys.manage that does not expire, or give a person with a password or passkey this scope.',
+      );
   } finally {
     await end();
   }
-  return { database: database.name, checks, violations, seconds: (performance.now() - start) / 1000 };
+  const seconds = (performance.now() - start) / 1000;
+  return { database: database.name, checks, violations, warnings, seconds };
 }
 
 async function* runChecks(database: Database, db: Kysely<Tables>): AsyncGenerator<Violation> {
@@ -88,11 +105,13 @@ async function collect(area: string, rule: string, ids: AsyncIterable<string>): 
 }
 
 /** The report for people: one line, or one line for each rule that is broken. */
-export function* checkReport({ database, checks, violations, seconds }: CheckResult): Generator<string> {
+export function* checkReport(result: CheckResult): Generator<string> {
+  const { database, checks, violations, warnings, seconds } = result;
   for (const { area, rule, rows, samples } of violations) {
     const more = rows > samples.length ? [`${rows - samples.length} more`] : [];
     yield `${area}: not true that ${rule}: ${joinWords([...samples, ...more])}.`;
   }
+  yield* warnings;
   const outcome = violations.length === 0 ? 'all is well' : `${violations.length} are not true`;
   yield `${database}: ${checks} checks in ${seconds.toFixed(1)} s, ${outcome}.`;
 }

@@ -13,16 +13,23 @@ const lastingUntil = ({ now }: Moment) => new Date(Date.parse(now) + minKeyDays 
 /**
  * Keys that can manage keys and access for all projects, and that last. Personal keys end with the access of their person.
  */
-const administratorKeys = (db: Kysely<Tables>, moment: Moment) =>
+const administratorKeys = (db: Kysely<Tables>, until: string) =>
   db
     .selectFrom('keys')
-    .select('keys.id')
+    .select('keys.name')
     .where(managesKeys('keys'))
     .where('keys.user_id', 'is', null)
     .where('keys.revoked_at', 'is', null)
-    .where((eb) =>
-      eb.or([eb('keys.expires_at', 'is', null), eb('keys.expires_at', '>=', lastingUntil(moment))]),
-    );
+    .where((eb) => eb.or([eb('keys.expires_at', 'is', null), eb('keys.expires_at', '>=', until)]));
+
+/** The keys without which nobody could manage access, if all of them end soon. */
+export async function findEndingAdministrators(db: Kysely<Tables>, moment: Moment): Promise<string[]> {
+  const people = await administrators(db, moment).limit(1).execute();
+  const lasting = await administratorKeys(db, lastingUntil(moment)).limit(1).execute();
+  if (people.length + lasting.length > 0) return [];
+  const keys = await administratorKeys(db, moment.now).orderBy('keys.id').execute();
+  return keys.map(({ name }) => name);
+}
 
 /** People who can do so, and who can sign in without an identity provider. */
 const administrators = (db: Kysely<Tables>, { today }: Moment) =>
@@ -53,7 +60,10 @@ export async function assertOtherAdministrator(
   moment: Moment,
 ): Promise<void> {
   const { user_id = '', key_id = '', name } = removed;
-  const key = await administratorKeys(db, moment).where('keys.id', '<>', key_id).limit(1).executeTakeFirst();
+  const key = await administratorKeys(db, lastingUntil(moment))
+    .where('keys.id', '<>', key_id)
+    .limit(1)
+    .executeTakeFirst();
   if (key) return;
   const person = await administrators(db, moment)
     .where('access.user_id', '<>', user_id)
