@@ -56,10 +56,30 @@ test('an administrator gives a person access, copies the invitation link and end
     .getByText('Read people, projects, events')
     .waitFor();
 
+  await page.getByRole('button', { name: 'Change access' }).click();
+  await dialog.getByRole('radio', { name: 'Administrator' }).check();
+  await dialog.getByRole('button', { name: 'Change access' }).click();
+  await page.getByText('The invitation link ended with this change').waitFor();
+
   await page.getByRole('button', { name: 'End access' }).click();
   await dialog.getByText(/password and passkeys are deleted/).waitFor();
   await dialog.getByRole('button', { name: 'End access' }).click();
   await page.getByRole('region', { name: 'Access', exact: true }).getByText('No access').waitFor();
   await visit(page, '/access');
   await page.getByRole('heading', { name: 'Nobody has access yet' }).waitFor();
+});
+
+test('the page says so if the only keys that can manage access end within 30 days', async (t) => {
+  const page = await console.open(t, '/access');
+  const notice = page.getByText('Soon nobody can manage access here');
+  await page.getByRole('heading', { name: 'Nobody has access yet' }).waitFor();
+  const isLoaded = page.waitForResponse((response) => response.url().includes('/v1/keys'));
+  await page.reload();
+  await isLoaded;
+  assert.equal(await notice.count(), 0);
+  const expires_at = new Date(Date.now() + 29 * 86_400_000).toISOString();
+  await console.app.database.write((db) => db.updateTable('keys').set({ expires_at }).execute());
+  await page.reload();
+  await notice.waitFor();
+  await assertAccessible(page, 'ending administrators');
 });

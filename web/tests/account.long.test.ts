@@ -55,6 +55,17 @@ test('a person accepts an invitation with a passkey, signs in with it, adds and 
   await passkeys.getByRole('button', { name: 'Add passkey' }).click();
   await page.getByText('You already have a passkey on this device.').waitFor();
 
+  // A person who signed in with a passkey needs no password to choose one, and can remove it.
+  await page.getByRole('button', { name: 'Choose password' }).click();
+  const choice = page.getByRole('dialog', { name: 'Choose password' });
+  await choice.getByLabel('New password', { exact: true }).fill(password);
+  await choice.getByRole('button', { name: 'Choose password' }).click();
+  await page.getByRole('button', { name: 'Remove password' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+  await page.getByText('Removed password').waitFor();
+  await page.getByRole('button', { name: 'Remove password' }).waitFor({ state: 'detached' });
+  assert.deepEqual((await console.get(`/v1/personnel/${user_id}/access`)).ways, ['passkey']);
+
   await passkeys.getByRole('button', { name: /^Remove passkey/ }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
   await passkeys.getByText('No passkeys yet').waitFor();
@@ -92,6 +103,12 @@ test('a person changes the password, ends sessions and makes keys, after signing
   await field.fill(password);
   await field.press('Enter');
   await page.getByText('Changed password').waitFor();
+  const activity = page.getByRole('region', { name: 'Recent activity' });
+  await activity.getByRole('listitem').filter({ hasText: 'New password' }).waitFor();
+  await activity
+    .getByText(/ · .+ · 127\.0\.0\.1$/)
+    .first()
+    .waitFor();
   // The other sessions have ended.
   const sessions = page.getByRole('region', { name: 'Sessions' });
   await sessions.getByRole('listitem').nth(1).waitFor({ state: 'detached' });
@@ -106,6 +123,27 @@ test('a person changes the password, ends sessions and makes keys, after signing
   await sessions.getByText('This session').waitFor();
   await sessions.getByText(/^Password · /).waitFor();
 
+  const changed = 'seven candles in the harbour';
+  const current = dialog.getByLabel('Current password', { exact: true });
+  await page.getByRole('button', { name: 'Choose password' }).click();
+  await hasFocus(page, 'Current password');
+  await field.fill(changed);
+  await field.press('Enter');
+  await dialog.getByText('Current password is required.').waitFor();
+  await hasFocus(page, 'Current password');
+  await current.fill('not the current password');
+  await current.press('Enter');
+  await dialog.getByText('This is not your current password.').waitFor();
+  await assertAccessible(page, 'account-current-password');
+  await current.fill(password);
+  await current.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  await other.goto('/');
+  await other.getByLabel('Email').fill('account@example.com');
+  await other.getByLabel('Password', { exact: true }).fill(changed);
+  await other.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await accountMenu(other, 'Ada Account').waitFor();
+
   minutesLater += 20;
   await page.getByRole('button', { name: 'Create key' }).click();
   const form = page.getByRole('dialog', { name: 'Create personal key' });
@@ -119,7 +157,7 @@ test('a person changes the password, ends sessions and makes keys, after signing
   await confirm.getByLabel('Password', { exact: true }).fill('wrong wrong wrong wrong');
   await confirm.getByRole('button', { name: 'Sign in', exact: true }).click();
   await confirm.getByRole('alert').waitFor();
-  await confirm.getByLabel('Password', { exact: true }).fill(password);
+  await confirm.getByLabel('Password', { exact: true }).fill(changed);
   await confirm.getByRole('button', { name: 'Sign in', exact: true }).click();
   const secret = page.getByRole('dialog', { name: 'New key: my script' });
   await secret.locator('code').waitFor();
@@ -142,8 +180,11 @@ test('a person changes the password, ends sessions and makes keys, after signing
   await assertFits(page, 'the account page');
   await assertAccessible(page, 'account on a phone');
   await screenshot(page, 'account-phone', { isWhole: true });
-  await sessions.getByRole('button', { name: /this session/ }).click();
+  await page.getByRole('button', { name: 'Sign out everywhere' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
   await page.getByText('You are signed out.').waitFor();
+  assert.deepEqual((await console.get(`/v1/sessions?user_id=${user_id}`)).data, []);
+  assert.deepEqual(await page.context().cookies(), []);
 });
 
 test('a key has no account', async (t) => {

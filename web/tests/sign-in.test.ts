@@ -121,6 +121,26 @@ test('an invited person chooses a password, signs out and signs in again, also o
   await used.getByLabel('Email').waitFor();
 });
 
+test('a new way in offers to revoke the personal keys', async (t) => {
+  const { user_id } = await invite('Kim Keys', 'kim@example.com');
+  const guest = await console.newPage(t, { user_id });
+  await visit(guest, '/account');
+  await guest.getByRole('button', { name: 'Create key' }).click();
+  await guest.getByLabel('Name').fill('my script');
+  await guest.getByRole('checkbox', { name: 'Read projects' }).check();
+  await guest.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
+  await guest.getByRole('button', { name: 'Done' }).click();
+  // Signing in with a link has ended the invitation.
+  const { url } = await console.post(`/v1/personnel/${user_id}/invitation`);
+  const page = await console.open(t, new URL(url).pathname + new URL(url).hash, { signedIn: false });
+  await page.getByRole('checkbox', { name: 'Revoke my 1 personal key too' }).check();
+  await assertAccessible(page, 'invitation-with-keys');
+  await choosePassword(page, password);
+  await accountMenu(page, 'Kim Keys').waitFor();
+  const { data } = await console.get('/v1/keys?status=revoked');
+  assert.ok(data.some((key: { name: string }) => key.name === 'my script'));
+});
+
 test('what was typed survives the end of a session; another person starts with nothing of it', async (t) => {
   const ada = await invite('Ida Typist', 'ida@example.com');
   const eve = await invite('Eve Other', 'eve@example.com');

@@ -114,6 +114,9 @@ onBothEngines('what ends', (start) => {
       await makeKey(),
     ];
     const ended = await service.member(['personnel.manage']);
+    await service.database.write((db) =>
+      db.updateTable('sessions').set({ way: 'invitation' }).where('id', '=', ended.id).execute(),
+    );
     const person = ['POST', '/v1/personnel', { name: 'Late' }] as const;
     const password = ['PUT', '/v1/me/password', { password: 'nine sparrows on a warm roof' }] as const;
     const before = await rows();

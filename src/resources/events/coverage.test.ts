@@ -44,6 +44,7 @@ const ofPeople = [
   'createPasskeyChallenge',
   'deleteMyPasskey',
   'deleteMyPassword',
+  'deleteMySessions',
   'deleteSessionById',
   'endOidcSessions',
   'revokeMyKey',

@@ -13,7 +13,14 @@ import type { Tables } from '../../store/tables.ts';
 import { resources } from '../descriptors.ts';
 import { actorJson } from '../history/queries.ts';
 import { resolveProjects } from '../projects/queries.ts';
-import { Event, type eventListFilters, subjects, subjectTypes } from './schema.ts';
+import {
+  AccountEvent,
+  accountEventTypes,
+  Event,
+  type eventListFilters,
+  subjects,
+  subjectTypes,
+} from './schema.ts';
 
 export type EventFilters = Filters<typeof eventListFilters>;
 
@@ -46,6 +53,27 @@ export const eventList = (filters: EventFilters, reader: Reader, moment: Moment,
       },
     }),
   );
+
+/** What happened to the account of a person in the last 30 days, newest first. */
+export const accountEvents = (user_id: string, { today }: Moment): List => ({
+  schema: AccountEvent,
+  json: rowAsJson(AccountEvent, 'events', {
+    actor: actorJson('events'),
+    browser: sql`${parsedJson(sql.ref('events.data'))} ->> 'browser'`,
+    address: sql`${parsedJson(sql.ref('events.data'))} ->> 'address'`,
+  }),
+  reads: ['events'],
+  isTimeDependent: true,
+  order: { key: sql.ref('events.sequence'), descending: true, isNumber: true },
+  from: (db) =>
+    db
+      .selectFrom('events')
+      // Numbers start from the time, so this is a short part of the log.
+      .where('events.sequence', '>', Date.parse(daysLater(today, -30)) * 1000)
+      .where('events.type', 'in', accountEventTypes),
+  id: sql.ref('events.sequence'),
+  matches: sql`${containsText(sql.ref('events.data'), user_id)}`,
+});
 
 /** The condition for the events that match the filters and that the key may read, within its project scope. */
 const eventConditions = (filters: EventFilters, reader: Reader) =>

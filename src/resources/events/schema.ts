@@ -76,6 +76,23 @@ export const Event = Strict(
 );
 export type Event = Static<typeof Event>;
 
+/** What happens to the account of a person. Failures of others would hide it. */
+export const accountEventTypes = typeNames.filter(
+  (type) => type === 'session.started' || type.startsWith('access.'),
+);
+
+export const AccountEvent = Strict(
+  {
+    id: Event.properties.id,
+    type: OneOf(accountEventTypes),
+    at: Event.properties.at,
+    actor: Actor,
+    browser: OrNull(Type.String({ description: 'The browser of a session; null otherwise.' })),
+    address: OrNull(Type.String({ description: 'The network address of a session; null otherwise.' })),
+  },
+  { $id: 'AccountEvent' },
+);
+
 export const eventFilters = {
   after: Type.Integer({
     minimum: 0,

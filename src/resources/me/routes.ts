@@ -7,7 +7,7 @@ import { firstDayOfHistory } from '../history/start.ts';
 import { getOrganization } from '../organization/queries.ts';
 import { personalKeyRoutes } from './keys.ts';
 import { Me } from './schema.ts';
-import { passkeyRoutes, passwordRoute } from './sign-in.ts';
+import { accountRoutes, passkeyRoutes, passwordRoute } from './sign-in.ts';
 import { workRoute } from './work.ts';
 
 /** Who makes the request, and how a person signs in. */
@@ -58,6 +58,7 @@ export function meRoutes(app: App): void {
   );
 
   workRoute(app);
+  accountRoutes(app);
   passwordRoute(app);
   passkeyRoutes(app);
   personalKeyRoutes(app);

@@ -86,8 +86,14 @@ export const Me = Strict(
 );
 
 export const PasswordInput = Strict(
-  { password: Password },
-  { $id: 'PasswordInput', examples: [{ password: 'nine sparrows on a warm roof' }] },
+  { password: Password, ...optional({ current_password: Password }) },
+  {
+    $id: 'PasswordInput',
+    description: '`current_password` is needed if you have one, unless you signed in with a passkey.',
+    examples: [
+      { password: 'nine sparrows on a warm roof', current_password: 'seven candles in the harbour' },
+    ],
+  },
 );
 
 export const PasskeyInput = Strict({ passkey: PasskeyResponse }, { $id: 'PasskeyInput' });

@@ -3,29 +3,68 @@ import type { Kysely, Transaction } from 'kysely';
 import { notFound } from '../../core/errors.ts';
 import { Id, NoContent, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
+import { sendResource } from '../../http/response/resource.ts';
 import { findAccess } from '../../store/access/access.ts';
 import type { Tables } from '../../store/tables.ts';
 import { lockTables } from '../../store/writes/locks.ts';
 import { withoutProjectScope } from '../../store/writes/tracker.ts';
-import type { Access } from '../access/schema.ts';
+import { Access } from '../access/schema.ts';
+import { accountEvents } from '../events/queries.ts';
+import { AccountEvent } from '../events/schema.ts';
 import { listRoute } from '../list-route.ts';
 import { deletePasskey, passkeyList, preparePasskey, registrationOptions } from '../passkeys/queries.ts';
 import { Passkey, PasskeyOptions } from '../passkeys/schema.ts';
-import { preparePassword, removePassword } from '../passwords/queries.ts';
+import { confirmPassword, preparePassword, removePassword } from '../passwords/queries.ts';
 import { PasskeyInput, PasswordInput } from './schema.ts';
 
 const tags = ['sessions'];
 const change = { access: 'person', requiresRecentSignIn: true } as const;
 
+/** What a person sees of their own account, so that they notice what somebody else did to it. */
+export function accountRoutes(app: App): void {
+  app.get(
+    '/v1/me/access',
+    {
+      config: { access: 'person' },
+      schema: {
+        operationId: 'getMyAccess',
+        summary: 'Get your access, with your ways to sign in and a pending invitation',
+        tags,
+        response: { 200: Access },
+      },
+    },
+    async (request, reply) => sendResource(request, reply, await ownAccess(app, request)),
+  );
+
+  listRoute(app, {
+    url: '/v1/me/activity',
+    access: 'person',
+    operationId: 'listMyActivity',
+    summary: 'List what happened to your account in the last 30 days, newest first',
+    description:
+      'New sessions, links to choose a new password, and changes of your access, password and passkeys.',
+    tag: 'sessions',
+    row: AccountEvent,
+    filters: {},
+    list: (request) => {
+      // Also for a person who is limited to projects.
+      request.database = { ...app.database, isFiltered: () => false };
+      return accountEvents(request.actor.id, request.moment);
+    },
+  });
+}
+
 export function passwordRoute(app: App): void {
   app.put(
     '/v1/me/password',
     {
-      config: { ...change, errors: ['storage_full'] },
+      config: { ...change, errors: ['rate_limited', 'storage_full'] },
       schema: {
         operationId: 'setMyPassword',
         summary: 'Choose a password',
-        description: 'Your other sessions end. Needs a session that began within the last 15 minutes.',
+        description:
+          'Your other sessions end. Needs a session that began within the last 15 minutes, and the current password or a ' +
+          'session that began with a passkey. Wrong ones cause the same delay as at signing in.',
         tags,
         body: PasswordInput,
         response: { 204: NoContent },
@@ -33,7 +72,9 @@ export function passwordRoute(app: App): void {
     },
     async (request, reply) => {
       const access = await ownAccess(app, request);
-      const store = await preparePassword(app, request.body.password, access);
+      const { password, current_password } = request.body;
+      await confirmPassword(request, access, current_password);
+      const store = await preparePassword(app, password, access);
       await writeUnlimited(request, async (db) =>
         store(db, await lockOwnAccess(db, request), request.change, request.actor.session?.id),
       );

@@ -138,6 +138,9 @@ onSqlite('changing how one signs in', (start) => {
   test('needs a person who signed in within the last 15 minutes', async (t) => {
     const service = await start(t);
     const ada = await service.member([...presets.administrator]);
+    await service.database.write((db) =>
+      db.updateTable('sessions').set({ way: 'invitation' }).where('id', '=', ada.id).execute(),
+    );
     const old = await service.signIn(ada.user_id, { hoursAgo: 1 });
     const key = await service.key();
     const personal = await service.post('/v1/me/keys', undefined, { name: 'mine' }, ada.headers);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Kysely, Transaction } from 'kysely';
-import { invalidBody, notFound, Problem } from '../../core/errors.ts';
+import { fieldError, invalidBody, notFound, Problem } from '../../core/errors.ts';
 import { lowerAscii } from '../../core/text.ts';
 import { type FindActor, placeOf } from '../../http/auth/sign-in.ts';
 import type { Turn } from '../../http/auth/sign-in-queue.ts';
@@ -91,6 +91,36 @@ async function checkPassword(
     await database.write((db) => db.deleteFrom('sign_in_failures').where('account', '=', ofPlace).execute());
   }
   return isRight;
+}
+
+/**
+ * Throws unless the person knows the current password, or has just signed in in another way that they still have: a browser
+ * that was left open, or the cookie of a session, must not be enough to take an account over.
+ */
+export async function confirmPassword(
+  request: FastifyRequest,
+  { user_id, email }: Access,
+  current: string | undefined,
+): Promise<void> {
+  const { actor, server } = request;
+  const { way } = actor.session ?? {};
+  if (way === 'passkey') return;
+  const stored = await server.database.db
+    .selectFrom('passwords')
+    .select('hash')
+    .where('user_id', '=', user_id)
+    .executeTakeFirst();
+  if (!stored && way !== 'password') return;
+  if (!stored)
+    throw new Problem('sign_in_again', 'You signed in with a password that is gone. Sign in in another way.');
+  if (current === undefined) {
+    const detail = 'Enter your current password, or sign in with a passkey.';
+    throw invalidBody([fieldError('current_password', 'required', detail)]);
+  }
+  const attempt = await attemptOf(request, lowerAscii(email ?? ''), user_id);
+  if (await checkPassword(request, attempt, current, stored.hash)) return;
+  await server.failedSignIns.record(request, { user_id, way: 'password' });
+  throw invalidBody([fieldError('current_password', 'wrong', 'This is not your current password.')]);
 }
 
 /** Sets the password of a person who has access. Their other sessions end. Returns a function, because hashing takes long. */

@@ -51,6 +51,31 @@ export function sessionListRoutes(app: App): void {
   );
 
   app.delete(
+    '/v1/sessions',
+    {
+      config: { access: 'person', requiresRecentSignIn: true, errors: ['storage_full'] },
+      schema: {
+        operationId: 'deleteMySessions',
+        summary: 'Sign out everywhere',
+        description:
+          'Ends all your sessions, the one in use too, and forgets in which browsers and networks you have signed in. ' +
+          'Personal keys go on working. Needs a session that began within the last 15 minutes.',
+        tags,
+        response: { 204: NoContent },
+      },
+    },
+    async ({ actor, change, database }, reply) => {
+      await database.write(async (limited) => {
+        const db = withoutProjectScope(limited);
+        await endSessions(db, { user_id: actor.id }, 'signed_out', change);
+        await forgetClients(db, actor.id);
+      });
+      const cookies = [app.sessionCookie.end(), app.deviceCookie.end()];
+      return reply.code(204).header('set-cookie', cookies).send();
+    },
+  );
+
+  app.delete(
     '/v1/sessions/:id',
     {
       config: {

@@ -79,7 +79,10 @@ function AccessForm({ person, access = null, onClose, onGiven }: Props) {
     );
     if (given.user_id === me.user_id) await reloadMe();
     await refresh();
-    toast(access ? `Changed access of ${given.name}` : `Gave ${given.name} access`);
+    const changed = `Changed access of ${given.name}`;
+    if (access?.invited_until && !given.invited_until)
+      toast(`${changed}. The invitation link ended with this change: create a new one.`);
+    else toast(access ? changed : `Gave ${given.name} access`);
     onClose();
     if (!access) onGiven?.(given);
   };

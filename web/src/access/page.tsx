@@ -1,5 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { api, dataOrThrow } from '../api/client.ts';
 import type { Access } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
 import { Button, ButtonLink } from '../components/button.tsx';
@@ -46,6 +48,7 @@ export function AccessPage() {
           </CreateButton>
         )}
       </Title>
+      {query.data && <EndingAdministrators access={query.data} />}
       <Loaded query={query}>
         {(all) => {
           if (all.length === 0) return <NobodyYet canManage={canManage} />;
@@ -78,6 +81,32 @@ export function AccessPage() {
       {open?.kind === 'invite' && <Invitation access={open.access} onClose={close} />}
       {open?.kind === 'end' && <EndAccess access={open.access} onClose={close} />}
     </>
+  );
+}
+
+const minDays = 30;
+
+/** Says so while only keys that end soon can manage access: afterwards, only the command line could. */
+function EndingAdministrators({ access }: { access: readonly Access[] }) {
+  const { data: keys = [] } = useQuery({
+    queryKey: ['keys', 'valid'],
+    queryFn: async () =>
+      (await dataOrThrow(api.GET('/v1/keys', { params: { query: { status: ['valid'] } } }))).data,
+  });
+  const manages = ({ scopes, project_ids }: Pick<Access, 'scopes' | 'project_ids'>) =>
+    scopes.includes('keys.manage') && project_ids === null;
+  const soon = new Date(Date.now() + minDays * 86_400_000).toISOString();
+  const ending = keys.filter((key) => manages(key) && key.user_id === null);
+  const isSafe =
+    access.some((one) => manages(one) && one.ways.some((way) => way !== 'oidc')) ||
+    ending.some(({ expires_at }) => expires_at === null || expires_at >= soon);
+  if (isSafe || ending.length === 0) return null;
+  return (
+    <p className="notice bad">
+      Soon nobody can manage access here: only {ending.map(({ name }) => name).join(', ')}{' '}
+      {ending.length === 1 ? 'can, and expires' : 'can, and all of them expire'} within {minDays} days. Invite
+      an administrator, or create a key without an expiry.
+    </p>
   );
 }
 

@@ -4,6 +4,7 @@ import { Card, Facts } from '../components/card.tsx';
 import { Empty } from '../components/empty.tsx';
 import { Title } from '../layout/title.tsx';
 import { useSignInWays } from '../sign-in/ways.ts';
+import { AccountActivity } from './activity.tsx';
 import { PersonalKeys } from './keys.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { PasswordCard } from './password.tsx';
@@ -31,6 +32,7 @@ export function AccountPage() {
       <div className="columns wide-side">
         <div className="stack">
           <Sessions />
+          <AccountActivity />
           <PersonalKeys />
         </div>
         <div className="stack">

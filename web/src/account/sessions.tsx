@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { Session } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
+import { signOut } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Card } from '../components/card.tsx';
 import { Confirm, DialogButton } from '../components/dialog.tsx';
@@ -18,6 +19,11 @@ const wayNames: Readonly<Record<Session['way'], string>> = {
   invitation: 'Invitation',
   link: 'Sign-in link',
   key: 'API key',
+};
+
+const endAll = async () => {
+  await withRecentSignIn(() => dataOrThrow(api.DELETE('/v1/sessions')));
+  await signOut();
 };
 
 const end = (id: string) =>
@@ -54,8 +60,8 @@ function SessionList({ sessions }: { sessions: readonly Session[] }) {
           <SessionRow key={session.id} session={session} />
         ))}
       </ul>
-      {others.length > 0 && (
-        <div className="button-row">
+      <div className="button-row">
+        {others.length > 0 && (
           <DialogButton
             dialog={(onClose) => (
               <Confirm
@@ -71,8 +77,23 @@ function SessionList({ sessions }: { sessions: readonly Session[] }) {
           >
             Sign out all other sessions
           </DialogButton>
-        </div>
-      )}
+        )}
+        <DialogButton
+          dialog={(onClose) => (
+            <Confirm
+              title="Sign out everywhere?"
+              action="Sign out everywhere"
+              danger
+              act={endAll}
+              onClose={onClose}
+            >
+              <p>Every browser, this one included, has to sign in again, and none is recognized any more.</p>
+            </Confirm>
+          )}
+        >
+          Sign out everywhere
+        </DialogButton>
+      </div>
     </>
   );
 }

@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { ApiError, api, basePath, dataOrThrow } from '../api/client.ts';
 import type { InvitationAcceptance } from '../api/openapi.ts';
 import { ErrorNotice } from '../components/error-notice.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { formatTime } from '../format.ts';
+import { formatTime, pluralize } from '../format.ts';
 import { ChooseWay } from './choose.tsx';
 import { useLinkToken } from './link-token.ts';
 import { Panel } from './panel.tsx';
@@ -24,6 +25,7 @@ export function Invitation() {
 }
 
 function Checked({ token }: { token: string }) {
+  const [revoke_keys, setRevokeKeys] = useState(false);
   const query = useQuery({
     // The token must not be in a key, which is kept longer than the page.
     queryKey: ['invitation'],
@@ -41,7 +43,7 @@ function Checked({ token }: { token: string }) {
         <ErrorNotice error={query.error} />
       ) : (
         <Loaded query={query}>
-          {({ email, expires_at }) => (
+          {({ email, expires_at, personal_keys }) => (
             <>
               <p>
                 Choose how you sign in to Muster from now on.
@@ -55,9 +57,22 @@ function Checked({ token }: { token: string }) {
               <ChooseWay
                 email={email ?? ''}
                 action="Set password"
-                choosePassword={(password) => enterWith({ token, password })}
-                choosePasskey={async () => enterWith({ token, passkey: await passkeyFor(token) })}
-              />
+                choosePassword={(password) => enterWith({ token, password, revoke_keys })}
+                choosePasskey={async () =>
+                  enterWith({ token, passkey: await passkeyFor(token), revoke_keys })
+                }
+              >
+                {personal_keys > 0 && (
+                  <label className="choice">
+                    <input
+                      type="checkbox"
+                      checked={revoke_keys}
+                      onChange={({ target }) => setRevokeKeys(target.checked)}
+                    />
+                    Revoke my {pluralize(personal_keys, 'personal key')} too: somebody else may have them
+                  </label>
+                )}
+              </ChooseWay>
               <p className="hint">This link works once, until {formatTime(expires_at)}.</p>
             </>
           )}
