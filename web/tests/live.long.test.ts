@@ -206,3 +206,14 @@ test('after a change, a long list reads only its visible pages again, and the ot
     );
   }
 });
+
+test('the direct reports on the page of a person show who was added', async (t) => {
+  const { user_id } = await console.post('/v1/personnel', { name: 'Mona Lead' });
+  const add = (name: string) => console.post('/v1/personnel', { name, manager_user_id: user_id });
+  await add('First Report');
+  const page = await openLive(t, `/personnel/${user_id}`);
+  const reports = page.locator('#reports').locator('..');
+  await reports.getByText('First Report').waitFor();
+  await add('Second Report');
+  await reports.getByText('Second Report').waitFor();
+});

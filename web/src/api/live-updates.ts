@@ -1,3 +1,4 @@
+import { isAffected } from './affected.ts';
 import { basePath } from './client.ts';
 import { checkConnection } from './connection.ts';
 import { type Subject, subjectOf } from './event-types.ts';
@@ -16,29 +17,6 @@ const settleMs = 300;
 const minPauseMs = 1_000;
 const maxPauseMs = 15_000;
 const openCheckMs = 500;
-
-/**
- * The queries that only some events affect, by the first part of their key. All other queries depend on every event but
- * sign-ins.
- */
-const dependencies: Readonly<Record<string, readonly Subject[]>> = {
-  reports: ['report'],
-  risks: ['risk', 'risk_model', 'project', 'person', 'group'],
-  issues: ['issue', 'project', 'person', 'group'],
-  tasks: ['task', 'project', 'person', 'group'],
-  personnel: ['person', 'group'],
-  groups: ['person', 'group'],
-  members: ['person', 'group'],
-  keys: ['key'],
-  access: ['access', 'session', 'person', 'project'],
-  sessions: ['access', 'session'],
-  audit: ['access', 'session', 'key'],
-  'risk-model': ['risk_model'],
-  organization: ['organization'],
-  categories: ['category', 'risk', 'project'],
-  'sign-in-ways': [],
-  account: ['access', 'key', 'session'],
-};
 
 /** Updates pages when other clients change what they show, while the key in use can read events. */
 export function startLiveUpdates(): void {
@@ -165,7 +143,3 @@ function createUpdates() {
     },
   };
 }
-
-const isAffected = (query: unknown, subjects: readonly Subject[]) =>
-  dependencies[String(query)]?.some((subject) => subjects.includes(subject)) ??
-  subjects.some((subject) => subject !== 'session');

@@ -10,7 +10,7 @@ const maxShown = 10;
 /** The active people whom a person manages. */
 export function Reports({ person: { user_id } }: { person: Person }) {
   const { data } = useQuery({
-    queryKey: ['reports', user_id],
+    queryKey: ['personnel', user_id, 'reports'],
     queryFn: () =>
       dataOrThrow(
         api.GET('/v1/personnel', {
