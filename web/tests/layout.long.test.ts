@@ -427,20 +427,3 @@ test('a printout of the register breaks no word and no date', async (t) => {
   const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.ok(tooWide <= 0, `${tooWide} too wide`);
 });
-
-test('messages of different lengths have their buttons at the right', async (t) => {
-  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Moved twice' });
-  const page = await console.open(t, `/risks/${key}`, { viewport: { width: 1280, height } });
-  await page.getByRole('button', { name: 'Move to Mitigating' }).click();
-  await page.locator('.toast', { hasText: 'to Mitigating' }).waitFor();
-  await page.getByRole('button', { name: 'Move to Monitoring' }).click();
-  const second = page.locator('.toast', { hasText: 'to Monitoring' });
-  await second.getByRole('button', { name: 'Undo' }).click();
-  await page.locator('.toast', { hasText: 'Undone' }).waitFor();
-  await second.waitFor({ state: 'detached' });
-  const ends = await page
-    .getByRole('button', { name: 'Dismiss' })
-    .evaluateAll((buttons) => buttons.map((button) => Math.round(button.getBoundingClientRect().right)));
-  assert.equal(ends.length, 2);
-  assert.equal(ends[0], ends[1]);
-});

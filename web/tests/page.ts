@@ -95,3 +95,23 @@ export async function openHeatMap(page: Page): Promise<void> {
   await page.locator('summary', { hasText: 'Heat map of' }).click();
   await page.locator('.heat-map-card .heat-cell').first().waitFor();
 }
+
+/** The buttons, fields, titles and scores under the messages. */
+export const coveredByMessages = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const messages = document.querySelector('.toasts')?.getBoundingClientRect();
+    if (!messages || messages.width * messages.height === 0) return ['no message'];
+    // What has scrolled behind the bar at the top is covered by the bar.
+    const bar = document.querySelector('.topbar')?.getBoundingClientRect().bottom ?? 0;
+    return [
+      ...document.querySelectorAll<HTMLElement>('button, input, select, textarea, h1, h2, .row-link, .score'),
+    ]
+      .filter((one) => !one.closest('.toasts'))
+      .filter((one) => {
+        const { width, left, right, top, bottom } = one.getBoundingClientRect();
+        const { left: x, right: endX, bottom: endY } = messages;
+        const y = one.closest('.topbar') ? messages.top : Math.max(messages.top, bar);
+        return width > 0 && right > x && left < endX && bottom > y && top < endY;
+      })
+      .map((one) => one.ariaLabel ?? (one.textContent || one.className));
+  });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { startConsole, test, visit } from './console.ts';
+import { coveredByMessages } from './page.ts';
 
 const console = startConsole();
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true };
@@ -76,27 +77,7 @@ test('a key that only reads has no menu on the rows', async (t) => {
   assert.equal(await page.getByRole('button', { name: /^Actions for/ }).count(), 0);
 });
 
-/** The buttons and fields under the messages. */
-const covered = (page: Page): Promise<string[]> =>
-  page.evaluate(() => {
-    const toasts = document.querySelector('.toasts')?.getBoundingClientRect();
-    if (!toasts || toasts.width === 0) return ['no message'];
-    return [...document.querySelectorAll<HTMLElement>('button, input, select, textarea')]
-      .filter((control) => !control.closest('.toasts'))
-      .filter((control) => {
-        const box = control.getBoundingClientRect();
-        return (
-          box.width > 0 &&
-          box.right > toasts.left &&
-          box.left < toasts.right &&
-          box.bottom > toasts.top &&
-          box.top < toasts.bottom
-        );
-      })
-      .map((control) => control.ariaLabel ?? control.textContent ?? control.className);
-  });
-
-test('messages cover no button, on any screen and after scrolling', async (t) => {
+test('messages cover no button, title or score, on any screen and after scrolling', async (t) => {
   const { data } = await console.get('/v1/tasks?limit=3');
   const page = await console.open(t, '/tasks', phone);
   for (const [width, height] of [
@@ -120,7 +101,7 @@ test('messages cover no button, on any screen and after scrolling', async (t) =>
       await page.evaluate(
         () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
       );
-      assert.deepEqual(await covered(page), [], `${width} wide, scrolled by ${top}`);
+      assert.deepEqual(await coveredByMessages(page), [], `${width} wide, scrolled by ${top}`);
     }
   }
 });

@@ -27,7 +27,7 @@ const reads = globSync('**/*.{ts,tsx}', { cwd: join(import.meta.dirname, '../src
   const source = readFileSync(join(import.meta.dirname, '../src', file), 'utf8');
   return source.split(/(?=(?:queryKey: |\buse[A-Z]\w*\(\s*)\[\s*')/).flatMap((query) => {
     const key = query.match(/^[^[]*\[\s*'([^']+)'/)?.[1] ?? '';
-    const body = query.slice(0, query.search(/\n\}\n|\n *\);\n\n|$(?![^])/));
+    const body = query.slice(0, query.search(/\n\}\n|\n *\);\n\n/));
     return [...body.matchAll(/api\.GET\('\/v1\/([\w-]+)/g)].flatMap(([, area = '']) =>
       key && subjects[area] ? [{ file, key, subject: subjects[area] }] : [],
     );

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
-import { startConsole, test } from './console.ts';
+import { screenshot, startConsole, test } from './console.ts';
 import { hasFocus } from './focus.ts';
-import { hold, pick } from './page.ts';
+import { coveredByMessages, hold, pick } from './page.ts';
 
 const count = 50;
 const project = '/v1/projects/TRIAGE';
@@ -63,6 +63,37 @@ test('fifty risks are assigned, rated and commented on with at most six keys eac
   }
   await press('Escape');
   await page.getByText('No active risks match these filters').waitFor();
+});
+
+test('three saves leave one message, over no title, button or score, and Ctrl+Z undoes each', async (t) => {
+  await console.post('/v1/projects', { name: 'Messages', key: 'MSG' });
+  const path = '/v1/projects/MSG/risks';
+  for (const title of ['One', 'Two', 'Three'])
+    await console.post(path, { title: `${title} rated`, probability: 5, impact: 5 });
+  for (const [width, height] of [
+    [1440, 900],
+    [1024, 700],
+    [390, 844],
+  ] as const) {
+    const page = await console.open(t, '/risks?project=MSG&sort=title', { viewport: { width, height } });
+    await page.keyboard.press('j');
+    await page.keyboard.press('Space');
+    for (const number of [1, 3, 2]) {
+      await page.getByRole('complementary', { name: `Preview of MSG-R${number}` }).waitFor();
+      await page.keyboard.press('1');
+      await page.keyboard.press('2');
+      await page.getByText(`Saved MSG-R${number}: Probability, Impact`).waitFor();
+      assert.equal(await page.locator('.toast').count(), 1);
+      assert.deepEqual(await coveredByMessages(page), [], `${width} wide`);
+      await screenshot(page, `message-${width}-${number}`);
+      await page.keyboard.press('j');
+    }
+    for (const number of [2, 3, 1]) {
+      await page.keyboard.press('Control+z');
+      await page.getByText(`Undone: Saved MSG-R${number}`).waitFor();
+      assert.equal((await console.get(`${path}/MSG-R${number}`)).score, 25);
+    }
+  }
 });
 
 test('Space opens and closes the preview of a row, and the focus stays in the list', async (t) => {

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { ApiError } from '../api/client.ts';
 import { endSessionOn401 } from '../api/session.ts';
 import { createStore } from '../api/store.ts';
@@ -7,14 +7,13 @@ import { Button } from './button.tsx';
 import { ConnectionNotice } from './connection-notice.tsx';
 import { errorLine } from './error-text.ts';
 import { returnFocus } from './focus.ts';
-import { usePlace } from './toast-place.ts';
 
 /** Why an Undo failed. */
 export const changedSince = 'Someone else changed this since, so it was not undone.';
 
 type Toast = { id: number; text: string; undo?: () => Promise<unknown> };
 
-const toasts = createStore<readonly Toast[]>([]);
+const shown = createStore<Toast | undefined>(undefined);
 
 /** The changes that can be undone with the keyboard, also after their toasts are gone, and the pages they were made on. */
 let undoable: readonly (Required<Toast> & { path: string })[] = [];
@@ -26,33 +25,36 @@ const forget = (id: number) => {
 
 let lastId = 0;
 
-function dismiss(id: number): void {
+function show(next: Toast | undefined): void {
   const hasFocus = document.activeElement?.closest('.toast');
-  toasts.set(toasts.get().filter((toast) => toast.id !== id));
+  shown.set(next);
   if (hasFocus) setTimeout(returnFocus);
 }
 
-/** Shows a short message, with an Undo button when the action can be undone. */
+function dismiss(id: number): void {
+  if (shown.get()?.id === id) show(undefined);
+}
+
+/**
+ * Shows a short message, with an Undo button when the action can be undone. It replaces the last one, so that messages
+ * never cover the page.
+ */
 export function toast(text: string, undo?: () => Promise<unknown>): void {
   // Several requests can fail at once with the same message.
-  if (toasts.get().some((one) => one.text === text && !undo)) return;
+  if (shown.get()?.text === text && !undo) return;
   lastId += 1;
   if (undo)
     undoable = [...undoable.slice(1 - maxUndoable), { id: lastId, text, undo, path: location.pathname }];
-  toasts.set([...toasts.get().slice(-2), { id: lastId, text, ...(undo && { undo }) }]);
+  show({ id: lastId, text, ...(undo && { undo }) });
 }
 
 export function ToastRegion() {
-  const region = useRef<HTMLDivElement>(null);
-  const shown = toasts.use();
-  usePlace(region, shown.length);
+  const one = shown.use();
   return (
     // An open dialog neither hides it nor is closed by a click in it.
-    <div ref={region} className="toasts" role="status" data-react-aria-top-layer="true">
+    <div className="toasts" role="status" data-react-aria-top-layer="true">
       <ConnectionNotice />
-      {shown.map((one) => (
-        <ToastBox key={one.id} {...one} />
-      ))}
+      {one && <ToastBox key={one.id} {...one} />}
     </div>
   );
 }
