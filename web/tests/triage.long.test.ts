@@ -96,6 +96,48 @@ test('three saves leave one message, over no title, button or score, and Ctrl+Z 
   }
 });
 
+test('a rated row keeps its place with its new score, and no two rows have the same rank', async (t) => {
+  const page = await console.open(t, '/risks');
+  const rows = page.locator('.table tbody tr[data-row]');
+  const first = rows.first();
+  const rank = 'td:nth-child(2)';
+  const title = await first.locator('.row-link').innerText();
+  await page.keyboard.press('j');
+  await page.keyboard.press('Space');
+  await page.locator('.preview-panel h2').first().waitFor();
+  await page.keyboard.press('1');
+  await page.keyboard.press('1');
+  await first.locator('td[data-edits=rating]', { hasText: /^1$/ }).waitFor();
+  // The list has been read again: another risk ranks first.
+  await rows.nth(1).locator(rank, { hasText: /^1$/ }).waitFor();
+  assert.equal(await first.locator('.row-link').innerText(), title);
+  const ranks = (await rows.locator(rank).allInnerTexts()).filter((text) => text !== '');
+  assert.deepEqual(ranks, [...new Set(ranks)]);
+  await page.keyboard.press('Control+z');
+  await page.getByText('Undone').waitFor();
+});
+
+test('two digits rate a risk in the dialog of r', async (t) => {
+  const { key } = await console.post(`${project}/risks`, { title: 'Digits 8812' });
+  const page = await console.open(t, '/risks?q=8812');
+  await page.keyboard.press('j');
+  await page.keyboard.press('Space');
+  await page.getByRole('complementary', { name: `Preview of ${key}` }).waitFor();
+  await page.keyboard.press('r');
+  const dialog = page.getByRole('dialog', { name: `Assess ${key}` });
+  await dialog.locator('.heat-cell:focus').waitFor();
+  await page.keyboard.press('4');
+  await page.keyboard.press('9');
+  await page.keyboard.press('5');
+  await dialog.getByRole('button', { name: 'Current: 20' }).waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('2 of 4 agree.');
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  const { probability, impact } = await console.get(`${project}/risks/${key}`);
+  assert.deepEqual([probability, impact], [4, 5]);
+});
+
 test('Space opens and closes the preview of a row, and the focus stays in the list', async (t) => {
   const page = await console.open(t, '/tasks?project=TRIAGE&sort=title');
   const preview = (title: string) => page.locator('.preview-panel', { hasText: title });
@@ -157,8 +199,8 @@ test('the preview of a key that only reads has nothing to edit', async (t) => {
   assert.equal(await preview.locator('input, textarea, select').count(), 0);
   await page.setViewportSize({ width: 390, height: 844 });
   const { x, y, width, height } = (await preview.boundingBox()) ?? {};
-  // The page behind it may have a scrollbar.
-  assert.deepEqual([x, y, height, (width ?? 0) >= 370], [0, 0, 844, true]);
+  // Below the bar at the top, where messages are. The page behind it may have a scrollbar.
+  assert.deepEqual([x, y, height, (width ?? 0) >= 370], [0, 44, 800, true]);
   await preview.getByRole('button', { name: 'Close preview' }).click();
   await hasFocus(page, 'Read only 6610');
 });

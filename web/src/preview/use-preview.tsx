@@ -29,7 +29,7 @@ export function usePreview<Row extends Item>(list: ItemList, listName: string, {
   const held = state?.listName === listName ? state : undefined;
   const [focus, setFocus] = useState<TableProps<Row>['focus']>();
   const { data: item } = useItem(list, held?.row.project_key ?? '', held?.row.key ?? null);
-  const shown = held ? holdRow(rows, held) : rows;
+  const shown = held ? holdRow(rows, held, item) : rows;
   const current = held ? shown.findIndex(({ id }) => id === held.row.id) : -1;
 
   const indexOf = (row: Row) => rows.findIndex(({ id }) => id === row.id);
@@ -88,11 +88,7 @@ export function usePreview<Row extends Item>(list: ItemList, listName: string, {
   useShortcut('j', next);
   useShortcut('k', previous);
 
-  const listed = shown[current];
-  const row =
-    listed && item && item.version > listed.version
-      ? { ...listed, ...(item as unknown as Partial<Row>) }
-      : listed;
+  const row = shown[current];
   const panel: ReactNode = row && (
     <Preview
       key={row.id}
@@ -106,13 +102,21 @@ export function usePreview<Row extends Item>(list: ItemList, listName: string, {
   return { rows: shown, focus, current: held?.row.id, panel };
 }
 
-/** Puts a row back to where it was: after the nearest row before it that is still there, or before the one after it. */
-function holdRow<Row extends Item>(rows: readonly Row[], { row, before, after }: Held<Row>): Row[] {
+/**
+ * Puts a row back to where it was: after the nearest row before it that is still there, or before the one after it. It
+ * shows its latest version. When it has left the loaded rows, its rank is not known, and another row may have the old one.
+ */
+function holdRow<Row extends Item>(
+  rows: readonly Row[],
+  { row, before, after }: Held<Row>,
+  item: Item | undefined,
+): Row[] {
   const others = rows.filter(({ id }) => id !== row.id);
   const places = new Map(others.map(({ id }, index) => [id, index]));
   const nearest = (ids: readonly string[]) => places.get(ids.find((id) => places.has(id)) ?? '');
   const place = (nearest(before) ?? (nearest(after) ?? 0) - 1) + 1;
   // What the list computes for its rows, such as the rank, is in the row of the list.
-  const listed = rows.find(({ id }) => id === row.id);
-  return others.toSpliced(place, 0, listed ?? row);
+  const listed = rows.find(({ id }) => id === row.id) ?? { ...row, ...('rank' in row && { rank: null }) };
+  const isNewer = item?.id === row.id && item.version > listed.version;
+  return others.toSpliced(place, 0, isNewer ? { ...listed, ...item } : listed);
 }

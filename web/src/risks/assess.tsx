@@ -107,7 +107,7 @@ export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
 
 function hintOf(rating: Rating, { kind }: Risk): string {
   const { probability, impact } = wordsOf(kind);
-  const axes = `Choose the ${probability.toLowerCase()} (rows) and the ${impact.toLowerCase()} (columns)`;
+  const axes = `Choose the ${probability.toLowerCase()} (rows) and the ${impact.toLowerCase()} (columns), or type two digits,`;
   if (rating === 'current') return `${axes} as they are now.`;
   const limit = kind === 'threat' ? " The score can't be above the current one." : '';
   return `${axes} that remain after the response.${limit}`;
@@ -138,30 +138,47 @@ function Grid({ risk, selected, other, max, onSelect }: GridProps) {
   }, [isLoaded]);
   const word = (axis: 'probability' | 'impact', value: number) =>
     humanize(model?.[axis].find((step) => step.value === value)?.word ?? '');
+  const isTooHigh = ({ probability, impact }: Cell) => max !== null && probability * impact > max;
+  const select = (cell: Cell) => isTooHigh(cell) || onSelect(cell);
   const propsOf = (cell: Cell) => {
     const { probability, impact } = cell;
     const { level = null, color } = cellAt(model?.cells ?? [], probability, impact) ?? {};
     const { className, ...style } = levelColors(model, level, { kind: risk.kind, cellColor: color });
-    const isTooHigh = max !== null && probability * impact > max;
     return {
       ...style,
       className: `heat-cell ${className}${isSame(cell, other) ? ' other-rating' : ''}`,
       tabIndex: isSame(current, cell) ? 0 : -1,
       'data-cell': `${probability} ${impact}`,
       'aria-pressed': isSame(cell, selected),
-      'aria-disabled': isTooHigh,
+      'aria-disabled': isTooHigh(cell),
       'aria-label': `${words.probability} ${probability} ${word('probability', probability)}, ${words.impact.toLowerCase()} ${impact} ${word('impact', impact)}: score ${probability * impact}`,
       onFocus: () => setFocused(cell),
-      onClick: () => isTooHigh || onSelect(cell),
+      onClick: () => select(cell),
     };
   };
+  /** The cell that two digits name: its probability, then its impact. */
+  const typed = useRef<number>(undefined);
+  const focus = ({ probability, impact }: Cell) =>
+    table.current?.querySelector<HTMLElement>(`[data-cell="${probability} ${impact}"]`)?.focus();
+  const type = (digit: number) => {
+    const probability = typed.current;
+    if (!(probability === undefined ? rows : columns).includes(digit)) return;
+    const cell =
+      probability === undefined ? { ...current, probability: digit } : { probability, impact: digit };
+    typed.current = probability === undefined ? digit : undefined;
+    focus(cell);
+    if (probability !== undefined) select(cell);
+  };
   const move = (event: KeyboardEvent) => {
+    if (/^\d$/.test(event.key)) return type(Number(event.key));
     const step = steps[event.key];
     if (!step) return;
     event.preventDefault();
-    const probability = clamp(current.probability + step.probability, rows.length);
-    const impact = clamp(current.impact + step.impact, columns.length);
-    table.current?.querySelector<HTMLElement>(`[data-cell="${probability} ${impact}"]`)?.focus();
+    typed.current = undefined;
+    focus({
+      probability: clamp(current.probability + step.probability, rows.length),
+      impact: clamp(current.impact + step.impact, columns.length),
+    });
   };
   return (
     <div className={`heat-map-box${kindClass(risk.kind)}`}>
