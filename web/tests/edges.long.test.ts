@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
-import { startConsole, test, visit } from './console.ts';
+import { screenshot, startConsole, test, visit } from './console.ts';
 import { assertFits, hold, layoutShift } from './page.ts';
 
 const console = startConsole();
@@ -251,38 +251,74 @@ test('an empty page explains how to start', async (t) => {
   await empty.delete(`/v1/projects/${project.id}`);
 });
 
+test('an empty register has nothing to filter and no heat map, and one whose items are closed has filters', async (t) => {
+  const project = await empty.post('/v1/projects', { key: 'BARE', name: 'Bare' });
+  const page = await empty.newPage(t);
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 844 });
+    for (const [path, text] of [
+      ['/risks', /drop your CSV or Excel file here/],
+      ['/issues', /drop your CSV or Excel file here/],
+      ['/tasks', /Add tasks to a project/],
+    ] as const) {
+      await visit(page, path);
+      await page.locator('.empty', { hasText: text }).waitFor();
+      assert.equal(await page.locator('.filters, .heat-map-card').count(), 0, path);
+      assert.ok((await layoutShift(page)) <= 0.01, path);
+      await screenshot(page, `empty-${path.slice(1)}-${width}`);
+    }
+  }
+  const risk = await empty.post('/v1/projects/BARE/risks', { title: 'Over' });
+  await empty.patch(`/v1/projects/BARE/risks/${risk.key}`, { status: 'closed', closure_reason: 'Gone' });
+  await visit(page, '/risks');
+  await page.getByRole('heading', { name: 'No risks yet' }).waitFor();
+  await page.locator('.filters').waitFor();
+  await empty.delete(`/v1/projects/BARE/risks/${risk.key}`);
+  await visit(page, '/risks?as_of=2026-01-01');
+  await page.locator('.filters').waitFor();
+  await empty.delete(`/v1/projects/${project.id}`);
+});
+
 test('a guide leads through the first day, checks off what exists and can be dismissed', async (t) => {
   const page = await empty.newPage(t);
   await page.goto('/overview');
   const guide = guideOf(page);
-  await guide.getByRole('link', { name: 'Add people' }).waitFor();
-  assert.deepEqual(await guide.getByRole('link').allTextContents(), [
-    'Add people',
-    'Create a project',
-    'Write down a risk',
-    'Import what you have',
-    'Invite a colleague',
-  ]);
-  await guide.getByRole('link', { name: 'Create a project' }).click();
+  await guide.getByRole('link', { name: 'Add a project' }).click();
   await page.getByRole('dialog', { name: 'Create project' }).waitFor();
   const project = await empty.post('/v1/projects', { key: 'GUIDE', name: 'Guide' });
-  const person = await empty.post('/v1/personnel', { name: 'First' });
   await page.goto('/overview');
-  await guide.getByText('Create a project, done').waitFor();
-  await guide.getByText('Add people, done').waitFor();
-  assert.equal(await guide.getByRole('link').count(), 3);
+  await guide.getByText('Add a project, done').waitFor();
+  assert.deepEqual(await guide.getByRole('link').allTextContents(), [
+    'Drop your spreadsheet',
+    'Invite a colleague',
+  ]);
   await page.getByRole('heading', { name: 'Project health' }).waitFor();
+  // One by one is no import, and two rows are one.
+  for (const title of ['First', 'Second']) await empty.post('/v1/projects/GUIDE/issues', { title });
+  await page.reload();
+  await guide.getByRole('link', { name: 'Drop your spreadsheet' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Import risks' });
+  await dialog.locator('input[type=file]').setInputFiles({
+    name: 'risks.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from('title,project\nNo valves,GUIDE\nNo pipes,GUIDE\n'),
+  });
+  await dialog.getByRole('button', { name: /^Import 2/ }).click();
+  await dialog.getByText('Import finished.').waitFor();
+  await page.goto('/overview');
+  await guide.getByText('Drop your spreadsheet, done').waitFor();
   const reader = await empty.open(t, '/overview', { scopes: ['personnel.manage', 'projects.read'] });
-  await guideOf(reader).getByText('Add people, done').waitFor();
-  assert.deepEqual(await guideOf(reader).getByRole('link').allTextContents(), ['Import what you have']);
+  assert.deepEqual(await guideOf(reader).getByRole('link').allTextContents(), ['Drop your spreadsheet']);
 
   await guide.getByRole('button', { name: 'Dismiss the guide' }).click();
   await guide.waitFor({ state: 'detached' });
   await page.reload();
   await page.getByRole('heading', { name: 'Project health' }).waitFor();
   assert.equal(await guide.count(), 0);
+  for (const list of ['risks', 'issues'])
+    for (const { id } of (await empty.get(`/v1/projects/GUIDE/${list}?status=all`)).data)
+      await empty.delete(`/v1/projects/GUIDE/${list}/${id}`);
   await empty.delete(`/v1/projects/${project.id}`);
-  await empty.delete(`/v1/personnel/${person.user_id}`);
 });
 
 const guideOf = (page: Page) => page.getByRole('region', { name: 'Get started' });

@@ -146,7 +146,7 @@ test('the status of an issue changes in place, and an acceptance ends', async (t
 test('others see their changes in my work at once, and a change in between is reported', async (t) => {
   const { user_id, key, path, create } = await withPerson('Liv Live');
   const page = await open(t, user_id);
-  await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
+  await page.getByRole('heading', { name: "You're all caught up" }).waitFor();
   await assertAccessible(page, 'nothing to do');
   await create('risks', { title: 'Strike', owner_user_id: user_id, review_on: daysAgo(1) });
   await section(page, /^Overdue/)

@@ -4,7 +4,7 @@ import { scopes } from '../../src/core/scopes.ts';
 import { createLink } from '../../src/store/access/links.ts';
 import { assertAccessible } from './axe.ts';
 import { screenshot, startConsole, test, visit, waitUntilLoaded } from './console.ts';
-import { assertFits, signIn } from './page.ts';
+import { assertFits, layoutShift, signIn } from './page.ts';
 
 const console = startConsole({ isEmpty: true });
 
@@ -69,6 +69,19 @@ test('the link of the first start opens the console once, and the administrator 
   assert.deepEqual([access.length, access[0].scopes, access[0].ways], [1, [...scopes], ['password']]);
   const me = await page.evaluate(async () => (await fetch('/v1/me')).json());
   assert.deepEqual([me.type, me.user_id], ['person', people[0].user_id]);
+
+  // The first page says what to do first.
+  const guide = page.getByRole('region', { name: 'Get started' });
+  await guide.getByRole('link').first().waitFor();
+  assert.deepEqual(await guide.getByRole('link').allTextContents(), [
+    'Drop your spreadsheet',
+    'Add a project',
+    'Invite a colleague',
+  ]);
+  await guide.getByText('npm run demo').waitFor();
+  await assertAccessible(page, 'guide');
+  await screenshot(page, 'guide');
+  assert.ok((await layoutShift(page)) <= 0.01);
 
   const again = await console.open(t, `/sign-in#${token}`, { signedIn: false });
   await again.getByRole('button', { name: 'Open Muster' }).click();

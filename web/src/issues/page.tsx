@@ -35,7 +35,8 @@ export function IssuesPage() {
         empty={
           <ProjectsFirst>
             <Empty title="No open issues">
-              Create an issue when something goes wrong, or mark a risk as occurred on its page.
+              Create an issue when something goes wrong, mark a risk as occurred on its page, or drop your CSV
+              or Excel file here.
             </Empty>
           </ProjectsFirst>
         }

@@ -1,4 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { api, dataOrThrow } from '../api/client.ts';
 import type { ItemList } from '../api/items.ts';
 import type { Rows } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
@@ -11,6 +13,7 @@ import { CreateButton } from '../components/create-button.tsx';
 import { ExportButton, PrintButton } from '../components/export.tsx';
 import { type FilterState, type Filters, NoMatches } from '../components/filters.tsx';
 import { List } from '../components/list.tsx';
+import { Loading } from '../components/loading.tsx';
 import type { Sort } from '../components/sort-button.tsx';
 import { useIsPhone } from '../components/use-is-phone.ts';
 import { humanize, pluralize } from '../format.ts';
@@ -132,6 +135,8 @@ export function ItemsPage<Row extends ListedItem>(props: PageProps<Row>) {
   // Nothing is created while the page shows an earlier day.
   const canCreate = useHasScope()('projects.manage') && !filters.as_of;
   const project = filters.project?.includes(',') ? undefined : filters.project;
+  const isBare = rows.firstPage !== undefined && rows.rows.length === 0 && !rows.isPlaceholderData;
+  const isEmpty = useIsEmpty(list, isBare && !state.isFiltered && !filters.as_of);
   return (
     <>
       <Title title={humanize(list)}>
@@ -149,9 +154,26 @@ export function ItemsPage<Row extends ListedItem>(props: PageProps<Row>) {
           <CreateButton dialog={(onClose) => createDialog(project, onClose)}>{createLabel}</CreateButton>
         )}
       </Title>
-      {controls}
-      {above}
-      <ItemsTable {...table} />
+      {isEmpty || controls}
+      {isEmpty || above}
+      {/* A new one where the filters were, so that nothing moves. */}
+      <ItemsTable
+        key={String(isEmpty === true)}
+        {...table}
+        empty={isEmpty === undefined ? <Loading /> : table.empty}
+      />
     </>
   );
+}
+
+/** Whether there are no items of any status, so that there is nothing to filter. Undefined until that is known. */
+function useIsEmpty(list: ItemList, hasNoRows: boolean): boolean | undefined {
+  const path = (list === 'issues' ? '/v1/issues/all' : `/v1/${list}`) as '/v1/tasks';
+  const { data, isError } = useQuery({
+    queryKey: [list, 'any'],
+    enabled: hasNoRows,
+    queryFn: () => dataOrThrow(api.GET(path, { params: { query: { status: ['all'], limit: 1 } } })),
+  });
+  if (!hasNoRows || isError) return false;
+  return data && data.data.length === 0;
 }

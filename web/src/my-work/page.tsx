@@ -10,6 +10,8 @@ import { Loaded, PageLoading } from '../components/loading.tsx';
 import { daysLater, formatNumber, pluralize } from '../format.ts';
 import { IssueStatusDialog } from '../issues/issue-status.tsx';
 import { Title } from '../layout/title.tsx';
+import { WithGuide } from '../overview/guide.tsx';
+import { useProjects } from '../projects/queries.ts';
 import { Assess } from '../risks/assess.tsx';
 import { ExtendAcceptance, HandOver, ReopenRisk, StillValid } from './dialogs.tsx';
 import { type Entry, groupEntries } from './entries.ts';
@@ -43,12 +45,20 @@ export function WorkPage() {
 const isEmpty = ({ tasks, issues, risks, acceptances, mentions }: Work) =>
   [tasks, issues, risks, acceptances, mentions].every(({ total }) => total === 0);
 
-const NothingToDo = () => (
-  <Empty title="Nothing waits for you" action={<ButtonLink href="/overview">View overview</ButtonLink>}>
-    Tasks and issues assigned to you, risks you own, their reviews, acceptances that end soon, and comments
-    that mention you appear here.
-  </Empty>
-);
+function NothingToDo() {
+  const projects = useProjects();
+  const page = (
+    <Empty title="You're all caught up" action={<ButtonLink href="/overview">View overview</ButtonLink>}>
+      Tasks and issues assigned to you, risks you own, their reviews, acceptances that end soon, and comments
+      that mention you appear here.
+    </Empty>
+  );
+  return (
+    <Loaded query={projects} loading={<PageLoading />}>
+      {(all) => <WithGuide projects={all} page={page} />}
+    </Loaded>
+  );
+}
 
 type Opened = { entry: Entry; action: ActionName };
 

@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
-import type { Project } from '../api/openapi.ts';
+import type { ChangeEvent } from '../api/event-types.ts';
+import { eventTypeValues, type Project } from '../api/openapi.ts';
 import { useHasScope, useIsLimited, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
@@ -10,9 +11,6 @@ import { dismissGuide } from './dismissed-guide.ts';
 import './first-day.css';
 
 type Step = { name: string; note: string; path: string; isDone: boolean; isOffered: boolean };
-
-/** So many people, or risks and issues, were hardly typed one by one. */
-const imported = 10;
 
 type Props = {
   projects: readonly Project[];
@@ -57,6 +55,10 @@ export function FirstDay({ projects, page }: Props) {
             </li>
           ))}
         </ol>
+        <p className="quiet">
+          To look around first, stop the service and run <code>npm run demo</code>: an invented railway
+          company, in a database of its own.
+        </p>
       </section>
       {projects.length > 0 && page}
     </>
@@ -67,68 +69,56 @@ function useSteps(projects: readonly Project[]): { steps: readonly Step[]; isKno
   const hasScope = useHasScope();
   const isLimited = useIsLimited();
   const isPerson = useMe().user_id !== null;
-  const managesPeople = hasScope('personnel.manage');
   const managesProjects = hasScope('projects.manage');
+  const imports = managesProjects || hasScope('personnel.manage');
+  const readsEvents = hasScope('events.read');
   const invites = hasScope('keys.manage') && !isLimited;
-  const hasSteps = managesPeople || managesProjects || invites;
+  const hasSteps = imports || invites;
   const { data, isError } = useQuery({
     queryKey: ['first-day'],
     enabled: hasSteps,
     queryFn: async () => {
-      const counted = { limit: 1, count: true };
-      const [people, risks, access] = await Promise.all([
-        managesPeople ? dataOrThrow(api.GET('/v1/personnel', { params: { query: counted } })) : undefined,
-        managesProjects
-          ? dataOrThrow(api.GET('/v1/risks', { params: { query: { ...counted, status: ['all'] } } }))
-          : undefined,
+      const [access, created] = await Promise.all([
         invites ? dataOrThrow(api.GET('/v1/access')) : undefined,
+        readsEvents
+          ? dataOrThrow(api.GET('/v1/events', { params: { query: { types: creations, limit: 1000 } } }))
+          : undefined,
       ]);
-      return {
-        people: people?.page.total ?? 0,
-        risks: risks?.page.total ?? 0,
-        access: access?.data.length ?? 0,
-      };
+      return { access: access?.data.length ?? 0, isImported: hasImport(created?.data ?? []) };
     },
   });
   if (!data) return { steps: [], isKnown: isError || !hasSteps };
-  // Whoever has signed in exists already.
-  const own = isPerson ? 1 : 0;
   const steps = [
     {
-      name: 'Add people',
-      note: 'who own risks and work on tasks',
-      path: '/personnel?new=true',
-      isDone: data.people > own,
-      isOffered: managesPeople,
+      name: 'Drop your spreadsheet',
+      note: 'of risks, issues or people: CSV or Excel',
+      path: managesProjects ? '/risks?import=true' : '/personnel?import=true',
+      isDone: data.isImported,
+      isOffered: imports,
     },
     {
-      name: 'Create a project',
+      name: 'Add a project',
       note: 'that risks, issues and tasks belong to',
       path: '/projects?new=true',
       isDone: projects.length > 0,
       isOffered: managesProjects && !isLimited,
     },
     {
-      name: 'Write down a risk',
-      note: 'and see where it ranks',
-      path: '/risks?new=true',
-      isDone: data.risks > 0,
-      isOffered: managesProjects,
-    },
-    {
-      name: 'Import what you have',
-      note: 'from CSV or Excel',
-      path: managesPeople ? '/personnel?import=true' : '/risks?import=true',
-      isDone: data.people >= imported || data.risks >= imported,
-      isOffered: managesPeople || managesProjects,
-    },
-    {
       name: 'Invite a colleague',
       note: 'by a link, or by your identity provider',
       path: '/access?new=true',
-      isDone: data.access > own,
+      // Whoever has signed in has access already.
+      isDone: data.access > (isPerson ? 1 : 0),
       isOffered: invites,
     },
   ];
   return { steps: steps.filter(({ isOffered }) => isOffered), isKnown: true };
 }
+
+const creations = eventTypeValues.filter((type) =>
+  /^(person|group|project|risk|issue|task)\.created$/.test(type),
+);
+
+/** Only an import creates several at the same time, to the millisecond. */
+const hasImport = (created: readonly ChangeEvent[]) =>
+  created.some(({ type, at }, i) => created[i + 1]?.type === type && created[i + 1]?.at === at);

@@ -19,12 +19,11 @@ import { HeatMap } from '../risks/heat-map.tsx';
 import { levelLabel, useRiskModel } from '../risks/model.ts';
 import { useHeatMap, useRisks } from '../risks/queries.ts';
 import { Activity } from './activity.tsx';
-import { isGuideDismissed } from './dismissed-guide.ts';
 import { Exposure, RiskTiles, useRiskChange } from './exposure.tsx';
+import { WithGuide } from './guide.tsx';
 import './overview.css';
 
 /** Its code loads after the page's, which does not wait for it. */
-const FirstDay = lazy(() => import('./first-day.tsx'), 'FirstDay');
 const Upcoming = lazy(() => import('./upcoming.tsx'), 'Upcoming');
 
 /** The health of the portfolio. Every number links to the list it counts. */
@@ -36,19 +35,12 @@ export function OverviewPage() {
       <Loaded query={projects}>
         {(all) => {
           const page = all.length === 0 ? <NoProjects /> : <Portfolio projects={all} />;
-          return needsGuide(all) ? <FirstDay projects={all} page={page} /> : page;
+          return <WithGuide projects={all} page={page} />;
         }}
       </Loaded>
     </>
   );
 }
-
-/** With so many risks and issues, an organization has moved in. */
-const maxItemsOfNewcomers = 10;
-
-const needsGuide = (projects: readonly Project[]) =>
-  projects.reduce((sum, { counts }) => sum + counts.active_risks + counts.open_issues, 0) <
-    maxItemsOfNewcomers && !isGuideDismissed();
 
 function Portfolio({ projects }: { projects: Project[] }) {
   const hasScope = useHasScope();

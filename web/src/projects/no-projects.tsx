@@ -5,7 +5,7 @@ import { Empty } from '../components/empty.tsx';
 import { useProjects } from './queries.ts';
 
 /** The first step in a new database. */
-export function NoProjects() {
+export function NoProjects({ children }: { children?: ReactNode }) {
   const hasScope = useHasScope();
   const isLimited = useIsLimited();
   return (
@@ -20,7 +20,7 @@ export function NoProjects() {
         )
       }
     >
-      Create a project, then add risks, issues and tasks to it.
+      {children ?? 'Create a project, then add risks, issues and tasks to it.'}
     </Empty>
   );
 }
@@ -28,5 +28,10 @@ export function NoProjects() {
 /** For an empty list of items, which cannot be created without a project. */
 export function ProjectsFirst({ children }: { children: ReactNode }) {
   const { data: projects } = useProjects();
-  return projects?.length === 0 ? <NoProjects /> : children;
+  if (projects?.length !== 0) return children;
+  return (
+    <NoProjects>
+      Create a project, or drop a CSV or Excel file here that names the project of each row.
+    </NoProjects>
+  );
 }

@@ -68,7 +68,8 @@ export function RisksPage() {
         ) : (
           <ProjectsFirst>
             <Empty title="No risks yet">
-              Create a risk for each thing that could go wrong. Its probability and impact determine its rank.
+              Create a risk for each thing that could go wrong, or drop your CSV or Excel file here.
+              Probability and impact determine the rank.
             </Empty>
           </ProjectsFirst>
         )
