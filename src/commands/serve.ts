@@ -74,6 +74,8 @@ export async function startService(config: Config, clock = systemClock, fill?: (
   const app: App = await createApp({ config, database, clock, readiness, tracing });
   created.resolve(app);
   const jobs = createJobs(app);
+  // `onClose` hooks run in reverse order, so this one runs before the database is closed.
+  app.addHook('onClose', jobs.stop);
   try {
     await listen(app, config);
     await database.waitUntilReachable((error) =>

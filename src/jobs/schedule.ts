@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { App } from '../http/fastify.ts';
 import { logBackgroundError } from '../http/ops/logging.ts';
 import { foldRecent } from '../store/folds.ts';
@@ -13,6 +14,7 @@ import {
 } from './retention.ts';
 
 const intervalMs = 60_000;
+const maxStopMs = 5_000;
 
 /**
  * What time brings about, without requests too, so that history and event followers see it in time. `runDue` is what must
@@ -42,23 +44,32 @@ export function createJobs(app: App) {
     () => deleteOldDeliveries(database, clock(), config.webhook_log_days),
     async () => deleteOldHistory(database, await moment(), config.history_retention_days),
   ];
+  const timers: NodeJS.Timeout[] = [];
+  const running = new Map<() => Promise<unknown>, Promise<unknown>>();
+  let isStopped = false;
   return {
     async runDue(): Promise<void> {
       for (const job of due) await job();
     },
     /** A failed run is logged; the next one retries. */
-    start(): void {
+    start(ms = intervalMs): void {
       for (const job of [...due, ...cleanups]) {
-        let isRunning = false;
         const run = async () => {
-          if (isRunning) return;
-          isRunning = true;
-          await job().catch((error: unknown) => logBackgroundError(app, error));
-          isRunning = false;
+          if (running.has(job)) return;
+          // After the stop, the database may be closed in the middle of a job.
+          const ended = job().catch((error: unknown) => isStopped || logBackgroundError(app, error));
+          running.set(job, ended);
+          await ended;
+          running.delete(job);
         };
-        const timer = setInterval(run, intervalMs);
-        app.server.once('close', () => clearInterval(timer));
+        timers.push(setInterval(run, ms));
       }
+    },
+    /** Waits for the jobs that run, for a short time. Before the database is closed. */
+    async stop(): Promise<void> {
+      isStopped = true;
+      for (const timer of timers) clearInterval(timer);
+      await Promise.race([Promise.all(running.values()), setTimeout(maxStopMs, undefined, { ref: false })]);
     },
   };
 }
