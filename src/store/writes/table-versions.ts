@@ -61,13 +61,17 @@ export async function renewVersions(
   await storeVersions(db, { timeline });
 }
 
+/** Lost events may have been written by an instance whose clock is ahead. Their numbers follow from its time. */
+const maxClockDifferenceMs = 60_000;
+
 /**
  * Gives all tables versions that none of their former states had, also not one that was lost. Sequence numbers continue
  * after those of lost events, so that followers who have seen these are told.
  */
 export async function startVersions(db: Transaction<Tables>, sequence = 0): Promise<void> {
   const lost_after = await dataVersion(db, ['events']);
-  const events = Math.max(lost_after, sequence, Date.parse(systemClock().now) * 1000) + 1;
+  const now = Date.parse(systemClock().now) + maxClockDifferenceMs;
+  const events = Math.max(lost_after, sequence, now * 1000) + 1;
   await db
     .updateTable('data_versions')
     .set((eb) => ({ version: eb('version', '+', randomInt(2 ** 32, 2 ** 40)) }))
