@@ -1,13 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance, FastifyRequest, preHandlerHookHandler } from 'fastify';
-import type { Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import { keyLimited, Problem, unavailable } from '../../core/errors.ts';
 import { networkReader } from '../../core/network/addresses.ts';
 import { parameterScope } from '../../core/schemas.ts';
 import { type AccessLimits, grants, insufficientScope, type Scope } from '../../core/scopes.ts';
 import { inSnapshot } from '../../database/open.ts';
+import { hasSingleWriter } from '../../database/sql/batches.ts';
 import { versionOf } from '../../database/versions.ts';
 import { type Actor, findActor } from '../../store/access/actors.ts';
 import { looksLikeSecret } from '../../store/access/secret.ts';
@@ -220,8 +221,9 @@ async function assertUnchanged(request: FastifyRequest, db: Transaction<Tables>)
   if ((await dataVersionAhead(db, actorTables)) === request.accessVersion) return;
   const secret = server.secretOf(headers) ?? '';
   const moment = server.clock();
-  // Not in the transaction, which an error of the work may abort, nor on the connections that transactions use up.
-  const current = await inSnapshot(server.database, (db) => findActor(db, secret, moment.now));
+  const find = (db: Kysely<Tables>) => findActor(db, secret, moment.now);
+  // Not in the transaction, which may change the access itself, nor on a connection that transactions may have used up.
+  const current = await (hasSingleWriter(db) ? find(server.database.db) : inSnapshot(server.database, find));
   const error = errorOf(current, moment, secret, server.config.session_idle_days * dayMs);
   if (error !== undefined || !current) throw server.failedAttempts(request, error ?? invalidKey);
   const accessOf = ({ scopes, project_ids }: AccessLimits) => ({ scopes, project_ids });
