@@ -92,6 +92,27 @@ onBothEngines('instances whose clocks differ', (start, engine) => {
     assert.equal(new Set(pluck(rows, 'at')).size, 3);
   });
 
+  test('years ahead for a while move no other item of a bulk change there', async (t) => {
+    const clock = settableClock('2026-03-01T12:00:00Z');
+    const { service, key } = await withKey(start(t, { clock }));
+    await service.make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' });
+    const at = '/v1/projects/APOLLO/risks';
+    for (const title of ['Ahead', 'Other']) await service.make(at, key, { title, probability: 1, impact: 1 });
+    clock.set('2036-03-01T12:00:00Z');
+    await service.patch(`${at}/APOLLO-R1`, key, { impact: 2 });
+    clock.set('2026-03-02T12:00:00Z');
+    const change = (changes: object) =>
+      service.post('/v1/bulk/risks', key, { items: [{ id: 'APOLLO-R1' }, { id: 'APOLLO-R2' }], changes });
+    const { status, body } = await change({ impact: 5 });
+    assert.deepEqual([status, pluck(body.data, 'key')], [200, ['APOLLO-R1', 'APOLLO-R2']]);
+    const read = async (name: string) => (await service.get(`${at}/${name}`, key)).body;
+    assert.match((await read('APOLLO-R1')).updated_at, /^2036-03-01T12:00:00.001Z$/);
+    assert.match((await read('APOLLO-R2')).updated_at, /^2026-03-02/);
+    const past = await service.list('/v1/risks?as_of=2026-03-02', key);
+    assert.deepEqual(Object.fromEntries(pluck(past, 'key', 'impact')), { 'APOLLO-R1': 1, 'APOLLO-R2': 5 });
+    assert.equal((await change({ raised_on: '2030-01-01' })).status, 422, 'in the future for one of them');
+  });
+
   test('have written entries whose ids are in another order', async (t) => {
     const { service, key } = await withKey(start(t, { clock: settableClock('2026-03-01T12:00:00Z') }));
     const { id } = await service.make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' });

@@ -36,15 +36,31 @@ type Draft<I> = ItemChange<I> & { errors: FieldError[]; problem?: Problem };
 export async function updateItems<I extends Item, Input extends object, Patch extends object>(
   db: Transaction<Tables>,
   writes: ItemWrites<I, Input, Patch>,
-  requestedUpdates: readonly Update<I, Patch>[],
+  updates: readonly Update<I, Patch>[],
   requested: Change,
 ): Promise<(I | Problem)[]> {
-  const change = laterThan(requested, latestOf(requestedUpdates));
-  const project_ids = new Set(requestedUpdates.map(({ current }) => current.project_id));
+  const project_ids = new Set(updates.map(({ current }) => current.project_id));
   const projects = await lockProjects(db, [...project_ids]);
   // A project was deleted after its items were.
   if (projects.size < project_ids.size) throw new WriteConflict();
   const kind = await prepared(db, writes);
+  const results = new Map<Update<I, Patch>, I | Problem>();
+  // Each with its own time: an item that a clock has changed that was years ahead must not take the others there.
+  for (const group of Map.groupBy(updates, ({ current }) => laterThan(requested, current).now).values()) {
+    const updated = await updateAtOnce(db, kind, group, projects, requested);
+    for (const [i, result] of updated.entries()) results.set(group[i] as Update<I, Patch>, result);
+  }
+  return updates.map((update) => results.get(update) as I | Problem);
+}
+
+async function updateAtOnce<I extends Item, Input extends object, Patch extends object>(
+  db: Transaction<Tables>,
+  kind: ItemWrites<I, Input, Patch>,
+  requestedUpdates: readonly Update<I, Patch>[],
+  projects: ReadonlyMap<string, LockedProject>,
+  requested: Change,
+): Promise<(I | Problem)[]> {
+  const change = laterThan(requested, latestOf(requestedUpdates));
   const { updates, errors } = await resolveUpdates(db, kind, requestedUpdates);
   const drafts = updates.map((update) => draftOf(kind, update, projects, change));
   for (const [i, draft] of drafts.entries()) draft.errors.push(...(errors[i] ?? []));
