@@ -56,9 +56,12 @@ export function rejectRepeated(importable: Importable) {
   const lines = new Map<string, number>();
   return (row: ParsedRow): ParsedRow => {
     if (importable.additive) return row;
+    const project = fold((row.projects ?? []).join(' '));
     for (const key of uniqueKeysOf(row, importable)) {
-      const first = lines.get(key);
-      lines.set(key, first ?? row.line);
+      // The key beside the id of another service may be that of something else here.
+      if (key.startsWith('key ') && row.identity.id !== undefined) continue;
+      const first = lines.get(`${project} ${key}`);
+      lines.set(`${project} ${key}`, first ?? row.line);
       if (first === undefined) continue;
       const [field = '', text = ''] = key.split(/ (.*)/s);
       const detail = `Line ${first} has the same ${field}, ${shortened(text)}. Remove one of the two lines, or correct it.`;

@@ -338,14 +338,17 @@ onBothEngines('imports', (start) => {
     );
     const { body } = await send(
       '/v1/personnel/import?mode=upsert',
-      'external id,e-mail,name\n9,ada@example.com,Eve\n,,Unknown\n7,,\n1,bob@example.com,Ada\n1,ada@example.com,Ada L\n1,ada@example.com,Ada M\n',
+      'external id,e-mail,name\n9,ada@example.com,Eve\n,,Unknown\n7,,\n1,bob@example.com,Ada\n1,ada@example.com,Ada L\n',
     );
     assert.deepEqual(errorsOf(body), [
       [2, '#/external_id', 'duplicate'],
       [3, undefined, 'no_key'],
       [4, '#/name', 'required'],
       [5, '#/email', 'duplicate'],
+      [6, '#/external_id', 'repeated_key'],
     ]);
+    for (const name of ['Ada L', 'Ada M'])
+      await importAll('/v1/personnel/import?mode=upsert', `external id,name\n1,${name}\n`);
     assert.equal((await all('/v1/personnel'))[0].name, 'Ada M');
     assert.match(body.results[1].errors[0].detail, /the row needs external_id or email/);
 
