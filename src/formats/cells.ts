@@ -75,14 +75,18 @@ function jsonOrText(text: string): unknown {
 const readInteger = (cell: unknown) =>
   typeof cell === 'string' && /^-?\d{1,15}(\.0*)?$/.test(cell.trim()) ? Number(cell) : cell;
 
-/** A smaller number in a column of dates is a year or a number of days, not a date before May 1927. */
-const minSerial = 10_000;
+/** Another number than that of a day from 1950 to 2100 is an amount, a year or an id, unless its style is a date. */
+const minSerial = 18_264;
+const maxPlainSerial = 73_415;
 
 /** The last day of the year 9999. */
 const maxSerial = 2_958_465;
 
 function readDay(cell: unknown): unknown {
-  const time = typeof cell === 'number' && cell >= minSerial ? timeOfSerial(cell) : undefined;
+  const time =
+    typeof cell === 'number' && cell >= minSerial && cell < maxPlainSerial + 1
+      ? timeOfSerial(cell)
+      : undefined;
   return time?.slice(0, 10) ?? String(cell);
 }
 

@@ -22,7 +22,7 @@ export function* readCsv(file: Uint8Array, charset?: string, layout?: TableLayou
       if (isBlank(record.cells)) countBlankRow();
       else if (table.hasRows() || !isDelimiterHint(record.cells)) {
         const { cells, count } = record;
-        table.add({ line, cells: cells.map(unescapeFormula), count }, rows);
+        table.add({ line, cells: cells.map(readText), count }, rows);
       }
       at = record.end;
       line += record.lines;
@@ -34,6 +34,10 @@ export function* readCsv(file: Uint8Array, charset?: string, layout?: TableLayou
     yield rows;
   }
 }
+
+/** Programs write `="00123"` so that spreadsheets keep the zeros. */
+const readText = (cell: string) =>
+  unescapeFormula(cell.startsWith('="') ? cell.replace(/^="([^"]*)"$/, '$1') : cell);
 
 type Dialect = { delimiter: string; newline: string };
 

@@ -262,6 +262,54 @@ test('rejects a row with a formula that has no result, which is not an empty cel
   assert.deepEqual([fine?.error, fine?.cells[1]], [undefined, 'x']);
 });
 
+test('reads the cells of a workbook as they are shown', async () => {
+  const book = (rows: string, date1904 = '') =>
+    files({
+      'xl/workbook.xml': `<workbook><workbookPr ${date1904}/><sheets><sheet name="s"/></sheets></workbook>`,
+      'xl/styles.xml':
+        '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="00000000"/></numFmts>' +
+        '<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="14"/></cellXfs></styleSheet>',
+      'xl/worksheets/sheet1.xml': `<worksheet><sheetData><row r="1"><c t="str"><v>id</v></c><c t="str"><v>name</v></c><c t="str"><v>day</v></c></row>${rows}</sheetData></worksheet>`,
+    });
+  const number = (value: number, style: number) => `<c s="${style}"><v>${value}</v></c>`;
+  const name = '<c t="str"><v>Ada</v></c>';
+  const rows = `<row r="2">${number(123, 1)}${name}${number(45_000, 2)}</row><row r="3">${number(123, 0)}${name}${number(45_000, 0)}</row>`;
+  assert.deepEqual(cells(await xlsx(await book(rows))), [
+    ['00000123', 'Ada', '2023-03-15'],
+    [123, 'Ada', 45_000],
+  ]);
+  // Another date system: a number without the style of a date is no day of either of them.
+  assert.deepEqual(cells(await xlsx(await book(rows, 'date1904="1"'))), [
+    ['00000123', 'Ada', '2027-03-16'],
+    ['123', 'Ada', '45000'],
+  ]);
+  const broken = '<c r="A2" t="e"><v>#N/A</v></c>';
+  const [row] = await xlsx(await book(`<row r="2">${broken}${name}${number(45_000, 2)}</row>`));
+  assert.deepEqual(row?.cells, ['#N/A', 'Ada', '2023-03-15']);
+  assert.match(row?.error ?? '', /^The cell A2 of the sheet “s” contains an error/);
+});
+
+test('reads a number as a day only if it is one of this time', () => {
+  const read = cellReader({ type: 'string', format: 'date' });
+  assert.deepEqual([18_264, 45_000, 73_415, 18_263, 73_416, 151_000, 2026].map(read), [
+    '1950-01-01',
+    '2023-03-15',
+    '2100-12-31',
+    '18263',
+    '73416',
+    '151000',
+    '2026',
+  ]);
+});
+
+test('reads a text that keeps its zeros by a formula', () => {
+  assert.deepEqual(cells(csv('id,name\r\n="00123",Ada\r\n"=""00124""",Grace\r\n="a"&"b",=x\r\n')), [
+    ['00123', 'Ada'],
+    ['00124', 'Grace'],
+    ['="a"&"b"', '=x'],
+  ]);
+});
+
 test('reads the first sheet that is not hidden, or the named one', async () => {
   const file = await workbookOf([
     { name: 'Lists', state: 'veryHidden', rows: sheetRows(['a', 'b'], ['1', '2']) },

@@ -52,14 +52,15 @@ export async function* readXlsx(
       const part = entries.get(`xl/${path}.xml`);
       if (part) for await (const _ of parseXml(part, maxBytes.texts, handler)) yield [];
     }
-    const { visible, ...found } = await findSheets(entries, sheetName);
+    const { visible, epoch, ...found } = await findSheets(entries, sheetName);
+    const values: CellValues = { texts: texts.texts, formats: styles.formats, epoch };
     let { chosen } = found;
     if (sheetName === undefined && layout?.chooseSheet && visible.length > 1) {
       const sheets = [];
       const columnsOf = new Map<Entry, number>();
       for (const { name, entry } of visible.slice(0, maxChoices)) {
         const rows: TableRow[] = [];
-        const collector = rowCollector(texts.texts, styles.formats, name, () => maxColumns, entry.spend);
+        const collector = rowCollector(values, name, () => maxColumns, entry.spend);
         // Several sheets can be one entry.
         if (!columnsOf.has(entry))
           for await (const _ of parseXml(entry, maxBytes.sheet, collector.handler)) {
@@ -79,7 +80,7 @@ export async function* readXlsx(
       visible: visible.map(({ name }) => name),
     };
     const table = createTable(layout);
-    const collector = rowCollector(texts.texts, styles.formats, chosen.name, table.width, chosen.entry.spend);
+    const collector = rowCollector(values, chosen.name, table.width, chosen.entry.spend);
     const rows: Row[] = [];
     const take = () => rows.splice(0).map((row) => (row.isHeader ? { ...row, sheet } : row));
     for await (const _ of parseXml(chosen.entry, maxBytes.sheet, collector.handler)) {
@@ -106,11 +107,10 @@ type Sheet = { name: string; relation: string; isHidden: boolean };
 
 async function findSheets(entries: Map<string, Entry>, wanted: string | undefined) {
   const sheets: Sheet[] = [];
+  let epoch = 0;
   await parseWhole(entries.get('xl/workbook.xml'), {
     open(element, attributes) {
-      if (element === 'workbookPr' && /^(1|true)$/.test(attributes.date1904 ?? '')) {
-        throw new ZipError('it uses the 1904 date system; turn that off in its settings');
-      }
+      if (element === 'workbookPr' && /^(1|true)$/.test(attributes.date1904 ?? '')) epoch = epoch1904;
       if (element !== 'sheet') return;
       const id = Object.keys(attributes).find((attribute) => attribute.endsWith(':id'));
       const { name = '', state = 'visible' } = attributes;
@@ -142,8 +142,11 @@ async function findSheets(entries: Map<string, Entry>, wanted: string | undefine
     sheets
       .filter((sheet) => sheet.name !== name)
       .map(({ name, isHidden }) => (isHidden ? `${name} (hidden)` : name));
-  return { chosen: { name: chosen?.name ?? '', entry }, visible, othersOf };
+  return { chosen: { name: chosen?.name ?? '', entry }, visible, othersOf, epoch };
 }
+
+/** The days between the epochs of the two date systems: workbooks of old versions for the Mac count from 1904. */
+const epoch1904 = 1462;
 
 /** Spreadsheets ignore the case of sheet names. */
 const named = (sheets: Sheet[], wanted: string) =>
@@ -164,10 +167,21 @@ async function parseWhole(entry: Entry | undefined, handler: XmlHandler): Promis
   for await (const _ of parseXml(entry, maxBytes.other, handler));
 }
 
-/** What the number of a cell means by the format of its style. */
-type NumberFormat = 'percent' | 'date';
+/** What the number of a cell means by the format of its style; for `00000000`, the number of digits that it shows. */
+type NumberFormat = 'percent' | 'date' | number;
 
-/** Collects the cell styles that show a fraction as a percentage, 0.15 as 15%, or a number of days as a date. */
+/** What the cells of a sheet refer to. */
+type CellValues = {
+  texts: readonly string[];
+  formats: ReadonlyMap<string, NumberFormat>;
+  /** What is added to the number of a day. */
+  epoch: number;
+};
+
+/**
+ * Collects the cell styles that show a fraction as a percentage, 0.15 as 15%, a number of days as a date, or a number with
+ * zeros before it.
+ */
 function styleCollector() {
   const numberFormats = new Map<string, NumberFormat>([
     ...['9', '10'].map((id) => [id, 'percent'] as const),
@@ -185,6 +199,7 @@ function styleCollector() {
         const code = formatCode.replace(/"[^"]*"|\\.|\[[^[\]]*\]/g, '');
         if (code.includes('%')) numberFormats.set(numFmtId, 'percent');
         else if (/[dy]/i.test(code)) numberFormats.set(numFmtId, 'date');
+        else if (/^0+$/.test(code)) numberFormats.set(numFmtId, code.length);
       }
       if (name !== 'xf' || !isInCellStyles) return;
       const format = numberFormats.get(numFmtId);
@@ -240,8 +255,7 @@ function textCollector() {
 
 /** Collects the rows of a sheet that are not blank. Cells beyond the columns of the header are not stored. */
 function rowCollector(
-  texts: readonly string[],
-  formats: ReadonlyMap<string, NumberFormat>,
+  { texts, formats, epoch }: CellValues,
   sheetName: string,
   width: () => number | undefined,
   spend: Entry['spend'],
@@ -283,15 +297,19 @@ function rowCollector(
     if (column >= maxSheetColumns) throw new ZipError('a column number is beyond the limit of a sheet');
     if (++cellCount > maxFileCells) throw tooManyCells();
     const where = `The cell ${reference ?? columnName(column) + line} of the sheet “${shortened(sheetName)}”`;
-    if (kind === 'e') error = `${where} contains an error. Fix its formula.`;
+    let problem: string | undefined;
+    if (kind === 'e') problem = `${where} contains an error. Fix its formula.`;
     // Read as empty, it would erase data. A formula can also result in an empty text.
     else if (hasFormula && (!hasValue || (value === '' && kind !== 'str')))
-      error = `${where} has a formula without a result. Open the file in a spreadsheet program and save it.`;
+      problem = `${where} has a formula without a result. Open the file in a spreadsheet program and save it.`;
     else if (kind === 's' && value !== '' && texts[Number(value)] === undefined)
-      error = `${where} refers to a text that the file does not contain. Open the file in a spreadsheet program, enter the text again and save the file.`;
+      problem = `${where} refers to a text that the file does not contain. Open the file in a spreadsheet program, enter the text again and save the file.`;
     else if (cells[column] !== undefined)
-      error = `${where} occurs twice. Open the file in a spreadsheet program and save it.`;
-    const cell = error === undefined ? cellValue() : 'error';
+      problem = `${where} occurs twice. Open the file in a spreadsheet program and save it.`;
+    error ??= problem;
+    // The file of failed rows shows `#N/A` where it was.
+    const cell = problem === undefined ? cellValue() : kind === 'e' ? unescaped(value) : cells[column];
+    if (problem !== undefined) isBlank = false;
     value = '';
     run.take();
     if (cell === undefined || cell === '') return;
@@ -317,7 +335,10 @@ function rowCollector(
     const format = formats.get(style);
     // Without the noise of binary fractions: 0.07 * 100 is 7.000000000000001.
     if (format === 'percent') return `${Number((number * 100).toPrecision(12))}%`;
-    return (format === 'date' ? timeOfSerial(number) : undefined) ?? number;
+    if (format === 'date') return timeOfSerial(number + epoch) ?? number;
+    if (typeof format === 'number' && number >= 0) return String(number).padStart(format, '0');
+    // In a column of dates, it would be read as a day of the other date system.
+    return epoch === 0 ? number : String(number);
   }
 
   function addLength(length: number): void {

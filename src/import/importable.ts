@@ -36,6 +36,8 @@ export type Importable<
   joined?: Readonly<Record<string, readonly (readonly string[])[]>>;
   /** The words of other tools for the values of a field. */
   values?: Readonly<Record<string, Words>>;
+  /** Columns whose words mean something else than those of the field, by field: with `Disabled`, yes is inactive. */
+  ownWords?: Readonly<Record<string, { columns: string; words: Words }>>;
   /** Columns whose numbers count up in some tools and down in others, by field. Their numbers are no words for a value. */
   unclearNumbers?: Readonly<Record<string, readonly string[]>>;
   /** For a field with fixed values: the text field that its column is if the cells have none of the values. */

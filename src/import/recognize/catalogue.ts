@@ -42,7 +42,7 @@ export type Known = { column: Column; rank: number };
 
 /** The columns that are recognized for a resource, by normalized name. */
 export function knownColumns(importable: Importable): Map<string, Known> {
-  const { input, patch, existing, keys, synonyms, joined = {}, computed } = importable;
+  const { input, patch, existing, keys, synonyms, ownWords = {}, joined = {}, computed } = importable;
   const writable = { ...input.properties, ...patch.properties } as Record<string, FieldSchema>;
   const known = new Map<string, Known>();
   const add = (name: string, column: Column | undefined, rank = 0) => {
@@ -72,6 +72,8 @@ export function knownColumns(importable: Importable): Map<string, Known> {
     const column = columns.get(field) ?? known.get(normalizeName(field))?.column;
     for (const [i, name] of names.split(',').entries()) add(name, column, 1 + i / 100);
   }
+  for (const [field, { columns: names }] of Object.entries(ownWords))
+    for (const name of names.split(',')) add(name, columns.get(field), 2);
   for (const [field, parts] of Object.entries(joined)) {
     for (const [position, names] of parts.entries())
       for (const name of names) add(name, { is: 'part', field, position }, 1);

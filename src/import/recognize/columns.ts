@@ -1,5 +1,6 @@
+import type { FieldError } from '../../core/errors.ts';
 import { attributesLimit } from '../../core/schemas.ts';
-import { joinWords, nearest, shortened } from '../../core/text.ts';
+import { fold, joinWords, nearest, shortened } from '../../core/text.ts';
 import { isFilled, type Row } from '../../formats/rows.ts';
 import type { Importable } from '../importable.ts';
 import { assignPeople } from '../references/people.ts';
@@ -22,6 +23,9 @@ export type Columns = ReturnType<typeof createColumns>;
 
 const maxSuggestions = 1000;
 const maxHints = 50;
+
+/** Longer texts are no names of a column. */
+const maxNameLength = 100;
 
 /** The number of texts whose value is reported for a column. */
 const maxRecordedTexts = 50;
@@ -116,10 +120,14 @@ export function createColumns(importable: Importable, recognition: Recognition) 
       values: words = {},
       interpret = {},
       unclearNumbers: { [column.field]: unclear = [] } = {},
+      ownWords: { [column.field]: own } = {},
     } = importable;
-    const isUnclear = nameForms(name, importable.what).some((form) => unclear.includes(form));
+    const forms = nameForms(name, importable.what);
+    const isUnclear = forms.some((form) => unclear.includes(form));
+    const hasOwnWords = own?.columns.split(',').some((column) => forms.includes(normalizeName(column)));
+    const usual = isUnclear ? withoutNumbers(words[column.field]) : words[column.field];
     const read = valueReader(column.property, {
-      words: isUnclear ? withoutNumbers(words[column.field]) : words[column.field],
+      words: hasOwnWords ? own?.words : usual,
       interpret: interpret[column.field],
       assigned,
       hints,
@@ -195,6 +203,9 @@ export function createColumns(importable: Importable, recognition: Recognition) 
       useHeading(importable, names, found, mode);
       if (found.every((one) => one === undefined || one.column.is === 'ignored'))
         throw invalidColumns(names, found, [noHeader(importable, names)]);
+      // Whoever has left would arrive as active, and what is done as open.
+      const hasStatus = !('status' in importable.patch.properties) || isStated('status', found);
+      const isUnclear = (name: string) => !hasStatus && policy === undefined && looksLikeStatus(name);
       const attributes = new Set(
         found.flatMap((one) => (one?.column.is === 'attribute' ? [one.column.name] : [])),
       );
@@ -203,6 +214,7 @@ export function createColumns(importable: Importable, recognition: Recognition) 
         if (name === '') return { ...entry, column: ignored, skipped: unnamed(i) };
         if (found[i]) return { ...entry, column: found[i].column, ...whyExcluded(found[i]) };
         const column = unknownColumn(name, attributes.size);
+        if (isUnclear(name)) errors.push(unclearColumn(name));
         if (column === undefined) {
           const detail = explainUnknown(name, errors.length === 0);
           errors.push({ column: shortened(name), code: 'unknown_column', detail });
@@ -279,6 +291,10 @@ export function createColumns(importable: Importable, recognition: Recognition) 
     },
   };
 
+  function isStated(field: string, found: readonly (Known | undefined)[]): boolean {
+    return set.has(field) || found.some((one) => one?.column.field === field);
+  }
+
   /** Why `map` or the preset leaves out a column. */
   function whyExcluded({ column, rank }: Known): { skipped?: string } {
     if (column.is !== 'ignored') return {};
@@ -296,6 +312,27 @@ export function createColumns(importable: Importable, recognition: Recognition) 
 }
 
 const noField = 'No field has this name.';
+
+const statusWords = new Set(
+  (
+    'status state lifecycle active inactive enabled disabled blocked suspended terminated archived deleted ' +
+    'zustand aktiv inaktiv gesperrt ausgeschieden archiviert'
+  ).split(' '),
+);
+
+const looksLikeStatus = (name: string) =>
+  name.length <= maxNameLength &&
+  fold(name)
+    .split(/[^\p{L}]+/u)
+    .some((word) => statusWords.has(word));
+
+function unclearColumn(name: string): FieldError {
+  const column = shortened(name);
+  const detail =
+    `The column “${column}” looks like a status, but it is not known what it says. Read it as the status ` +
+    `(\`map=${column}=status\`) or leave it out (\`map=${column}=\`).`;
+  return { column, code: 'unclear_column', detail };
+}
 
 /** Whether texts of a column can be assigned to values, or to people. */
 const hasValues = (entry: TableColumn): entry is TableColumn & { column: ValueColumn } =>

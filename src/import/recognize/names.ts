@@ -15,7 +15,7 @@ const maxLength = 100;
 
 /** What a bracket may hold that does not change what a column is: a scale, a unit, or a note for those who fill it in. */
 const bracket =
-  /[([]\s*(?:%|percent(?:age)?|pct|required|mandatory|optional|read[- ]only|[hml](?:\/[hml])+|(?:out of |\/ ?)\d{1,3}|\d{1,3}\s*(?:[\p{Pd}=:]|\.\.|to\b|bis\b)[^)\]]*|(?:y{2,4}|m{2,3}|d{2}|j{4}|t{2})(?:[./-](?:y{2,4}|m{2,3}|d{2}|j{4}|t{2}))+)\s*[)\]]/giu;
+  /[([]\s*(?:%|percent(?:age)?|pct|yes\/no|y\/n|required|mandatory|optional|read[- ]only|[hml](?:\/[hml])+|(?:out of |\/ ?)\d{1,3}|\d{1,3}\s*(?:[\p{Pd}=:]|\.\.|to\b|bis\b)[^)\]]*|(?:y{2,4}|m{2,3}|d{2}|j{4}|t{2})(?:[./-](?:y{2,4}|m{2,3}|d{2}|j{4}|t{2}))+)\s*[)\]]/giu;
 
 /** `Job title [jobTitle]` has its name twice. */
 const repeatedName = (whole: string, name: string, inBrackets: string) =>

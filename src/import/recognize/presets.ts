@@ -258,7 +258,7 @@ const presets = {
       name: 'displayname, name [displayname] required',
       email: 'mail, user name [userprincipalname] required',
       kind: 'usertype',
-      status: 'accountenabled',
+      status: 'accountenabled, block sign in (yes/no) [accountenabled] required',
       location: 'officelocation, office [physicaldeliveryofficename]',
       phone: 'telephonenumber, office phone [telephonenumber]',
     },

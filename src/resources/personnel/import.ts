@@ -41,7 +41,7 @@ export const peopleImport = (moment: Moment): Importable<Person, typeof PersonIn
     end_on:
       'end date, end, leaving date, last day, termination date, contract end, contract end date, austritt, austrittsdatum, ende, austritt am, vertragsende',
     status:
-      'employment status, employee status, worker status, account enabled, active, state, zustand, beschaftigungsstatus',
+      'employment status, employee status, worker status, account enabled, active, is active, enabled, state, account status, user status, overall status, lifecycle status, lifecycle state, user account control, zustand, beschaftigungsstatus, aktiv',
     external_id:
       'employee id, employee number, employee no, staff id, staff number, personnel number, worker id, payroll number, hr id, personalnummer, personal nr, pernr, mitarbeiternummer, mitarbeiter id',
   },
@@ -55,9 +55,9 @@ export const peopleImport = (moment: Moment): Importable<Person, typeof PersonIn
   values: {
     status: {
       active:
-        'on leave, leave, leave of absence, parental leave, maternity leave, paid leave, enabled, true, yes, current, employed, onboarding, provisioned, password expired, locked out, recovery, hired, 1, y, probation, aktiv, beschaftigt, elternzeit, ja',
+        'on leave, leave, leave of absence, parental leave, maternity leave, paid leave, enabled, true, yes, current, employed, onboarding, provisioned, password expired, locked out, recovery, hired, 1, y, probation, 512, 66048, aktiv, beschaftigt, elternzeit, ja',
       inactive:
-        'terminated, left, leaver, disabled, false, no, former, resigned, retired, deprovisioned, suspended, offboarded, staged, 0, n, blocked, deactivated, dismissed, inaktiv, ausgeschieden, ausgetreten, gesperrt, nein',
+        'terminated, left, leaver, disabled, false, no, former, resigned, retired, deprovisioned, suspended, offboarded, staged, 0, n, blocked, deactivated, dismissed, archived, deleted, exited, departed, separated, offboarding completed, no longer employed, 514, 66050, inaktiv, ausgeschieden, ausgetreten, gesperrt, nein',
     },
     kind: {
       human:
@@ -68,6 +68,18 @@ export const peopleImport = (moment: Moment): Importable<Person, typeof PersonIn
       placeholder: 'vacancy, vacant, tbh, open position, generic',
     },
   },
+  ownWords: {
+    status: {
+      columns:
+        'block sign in, block sign in (yes/no) [accountenabled] required, blocked, is blocked, sign in blocked, disabled, is disabled, account disabled, suspended, is suspended, terminated, is terminated, archived, is archived, deleted, is deleted, inactive, is inactive, deactivated, inaktiv, gesperrt, ausgeschieden, ausgetreten',
+      words: {
+        active: 'no, false, 0, n, nein, falsch',
+        inactive: 'yes, true, 1, y, x, ja, wahr, blocked, disabled, suspended, terminated, archived, deleted',
+      },
+    },
+  },
+  defaults: ({ status, end_on }) =>
+    !status && end_on && end_on < moment.today ? { status: 'inactive' as const } : {},
   create: createPeople,
   update: updatePerson,
 });

@@ -132,6 +132,8 @@ export function FileError({ error, target, retry, onDateOrder, onScale, onReset 
     if (code === 'missing_column') return `No column is mapped to ${required}. Choose one above.`;
     if (code === 'repeated_column')
       return `“${column}” is mapped to the same field as another column. Change one of them above.`;
+    if (code === 'unclear_column')
+      return `“${column}” looks like a status, but it isn't clear what it says. Choose Status or Skip for it above.`;
     if (code === 'ambiguous_dates' || code === 'unclear_scale') return detail.replace(/\?.*$/s, '?');
     return inConsole(detail);
   });
