@@ -5,7 +5,7 @@ import type { List } from '../lists/list.ts';
 import type { Tables } from '../store/tables.ts';
 import type { Change } from '../store/writes/change.ts';
 import type { Created } from '../store/writes/create-many.ts';
-import type { Words } from './recognize/values.ts';
+import type { Words } from './recognize/names.ts';
 
 /** The resources that a field of an imported row can refer to. */
 export type ReferenceKind = 'person' | 'group' | 'risk' | 'issue';

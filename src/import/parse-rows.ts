@@ -10,7 +10,8 @@ import { type Column, kindNamed, targetOf } from './recognize/catalogue.ts';
 import type { Columns } from './recognize/columns.ts';
 import { inReadingOrder } from './recognize/evidence.ts';
 import { headingOf, repeatedMember } from './recognize/header.ts';
-import { explainError, findWord } from './recognize/values.ts';
+import { findWord } from './recognize/names.ts';
+import { explainError } from './recognize/values.ts';
 
 /** A row with typed values, before its references are resolved. */
 export type ParsedRow = {

@@ -2,9 +2,8 @@ import { fold } from '../../core/text.ts';
 import { isFilled, namesIn, plainLayout, type TableLayout, type TableRow } from '../../formats/rows.ts';
 import type { Importable } from '../importable.ts';
 import { attributeColumn, type Column, knownColumns, targetOf } from '../recognize/catalogue.ts';
-import { nameForms, normalizeColumnName } from '../recognize/names.ts';
+import { nameForms, normalizeColumnName, normalizeWord } from '../recognize/names.ts';
 import { detectPreset } from '../recognize/presets.ts';
-import { normalizeWord } from '../recognize/values.ts';
 import { createSheetChoice } from './sheets.ts';
 
 /** A longer cell is data, and it would take long to compare the cells of many rows with the names of columns. */

@@ -3,8 +3,9 @@ import { idPattern } from '../../core/ids.ts';
 import type { Importable } from '../importable.ts';
 import { type Column, columnOf } from './catalogue.ts';
 import { addEvidence, type DateEvidence, type DateOrder, orderOf } from './dates.ts';
+import { normalizeWord } from './names.ts';
 import { addRating, type Scale, type ScaleEvidence, scaleOf } from './scales.ts';
-import { type Hints, normalizeWord, ratingsOf, valuesByWord } from './values.ts';
+import { type Hints, ratingsOf, valuesByWord } from './values.ts';
 
 /** A column of the table with its name. `hints` are read by its reader. */
 export type TableColumn = {

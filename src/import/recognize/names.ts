@@ -10,8 +10,8 @@ export const normalizeColumnName = (name: string) =>
     .map((part) => part.trim())
     .join(',');
 
-/** Longer names are no variants of a known name, and the patterns below would take long on them. */
-const maxLength = 100;
+/** Longer texts are no names and no words, and the patterns below would take long on them. */
+export const maxLength = 100;
 
 /** What a bracket may hold that does not change what a column is: a scale, a unit, or a note for those who fill it in. */
 const bracket =
@@ -44,4 +44,37 @@ export function nameForms(name: string, noun: string): string[] {
   const withoutUnit = withoutNoun.filter((word) => !units.has(word));
   const forms = [words, withoutNoun, withoutUnit].map((some) => some.join(''));
   return [...new Set([literal, ...forms])].filter((form) => form !== '');
+}
+
+/** The words of files for the values of a field, such as `open: 'new, to do'`. The key `null` is no value. */
+export type Words = Readonly<Record<string, string>>;
+
+/**
+ * Equal texts: without case, accents and apostrophes, with blank, hyphen and underscore alike. Every other sign counts.
+ * A list of the request loses the blanks around its commas.
+ */
+export const normalizeWord = (text: string) =>
+  fold(text.slice(0, maxLength).replace(/['’]/g, ''))
+    .replace(/[\p{Pd}_ ]+/gu, ' ')
+    .replaceAll(', ', ',');
+
+const codeFirst = /^(?:\((\p{L}?\d{1,3})\)|(\p{L}?\d{1,3})\s*[\p{Pd}:=.)])\s*(\p{L}.*)$/su;
+const codeLast = /^(\p{L}.*?)\s*(?:\((\p{L}?\d{1,3})\)|\[(\p{L}?\d{1,3})\])$/su;
+
+/** The code and the label of `1 - Critical`, `P1: Urgent`, `(2) Normal` and `High (4)`. */
+export function labelledIn(text: string): { code: string; label: string } | undefined {
+  if (text.length > maxLength) return undefined;
+  const [, inBrackets, code = inBrackets, label] = codeFirst.exec(text) ?? [];
+  if (code !== undefined && label !== undefined) return { code, label };
+  const [, before, round, last = round] = codeLast.exec(text) ?? [];
+  return last !== undefined && before !== undefined ? { code: last, label: before } : undefined;
+}
+
+/** Finds what a whole text stands for, also with a code before or after it. */
+export function findWord<T>(text: string, words: { get(word: string): T | undefined }): T | undefined {
+  if (text.length > maxLength) return undefined;
+  const label = labelledIn(text)?.label;
+  return (
+    words.get(normalizeWord(text)) ?? (label === undefined ? undefined : words.get(normalizeWord(label)))
+  );
 }

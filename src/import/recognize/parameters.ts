@@ -5,10 +5,9 @@ import { createdPerson, peopleIn, placeholderKey } from '../references/people.ts
 import type { ImportQuery } from '../schema.ts';
 import type { DateOrder } from './dates.ts';
 import { inReadingOrder, type TableColumn } from './evidence.ts';
-import { normalizeColumnName, normalizeName } from './names.ts';
+import { normalizeColumnName, normalizeName, normalizeWord } from './names.ts';
 import type { PresetName } from './presets.ts';
 import { readScale, type Scale } from './scales.ts';
-import { normalizeWord } from './values.ts';
 
 /** What a request states about the columns and values of its file. */
 export type Recognition = {

@@ -1,6 +1,6 @@
 import { type FieldError, invalidParameter } from '../../core/errors.ts';
 import { shortened } from '../../core/text.ts';
-import { labelledIn } from './values.ts';
+import { labelledIn } from './names.ts';
 
 /**
  * The numbers that the ratings of a column can have, decimals included. Percentages are 0 to 100. `isTurned`: the lowest

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { issueImport } from '../../resources/issues/import.ts';
 import { taskImport } from '../../resources/tasks/import.ts';
 import type { Importable } from '../importable.ts';
-import { normalizeWord, valueReader, valuesByWord } from './values.ts';
+import { normalizeWord } from './names.ts';
+import { valueReader, valuesByWord } from './values.ts';
 
 const project = { id: 'prj_1', key: 'APOLLO', name: 'Apollo', external_id: null };
 const moment = { now: '2026-11-19T00:00:00.000Z', today: '2026-11-19', time_zone: 'UTC' };

@@ -1,12 +1,10 @@
 import type { FieldError } from '../../core/errors.ts';
 import { maxRating } from '../../core/schemas.ts';
-import { fold, shortened } from '../../core/text.ts';
+import { shortened } from '../../core/text.ts';
 import { cellReader, type Property } from '../../formats/cells.ts';
 import { type DateOrder, readDate } from './dates.ts';
+import { findWord, maxLength, normalizeWord, type Words } from './names.ts';
 import { describeScale, readRating, type Scale } from './scales.ts';
-
-/** The words of files for the values of a field, such as `open: 'new, to do'`. The key `null` is no value. */
-export type Words = Readonly<Record<string, string>>;
 
 export const withoutNumbers = (words: Words = {}): Words =>
   Object.fromEntries(
@@ -21,39 +19,6 @@ export type Hints = {
   /** The scale of ratings, that of the risk model unless the file shows another one. */
   scale?: Scale | undefined;
 };
-
-/** Longer texts are not words. */
-const maxLength = 100;
-
-/**
- * Equal texts: without case, accents and apostrophes, with blank, hyphen and underscore alike. Every other sign counts.
- * A list of the request loses the blanks around its commas.
- */
-export const normalizeWord = (text: string) =>
-  fold(text.slice(0, maxLength).replace(/['’]/g, ''))
-    .replace(/[\p{Pd}_ ]+/gu, ' ')
-    .replaceAll(', ', ',');
-
-const codeFirst = /^(?:\((\p{L}?\d{1,3})\)|(\p{L}?\d{1,3})\s*[\p{Pd}:=.)])\s*(\p{L}.*)$/su;
-const codeLast = /^(\p{L}.*?)\s*(?:\((\p{L}?\d{1,3})\)|\[(\p{L}?\d{1,3})\])$/su;
-
-/** The code and the label of `1 - Critical`, `P1: Urgent`, `(2) Normal` and `High (4)`. */
-export function labelledIn(text: string): { code: string; label: string } | undefined {
-  if (text.length > maxLength) return undefined;
-  const [, inBrackets, code = inBrackets, label] = codeFirst.exec(text) ?? [];
-  if (code !== undefined && label !== undefined) return { code, label };
-  const [, before, round, last = round] = codeLast.exec(text) ?? [];
-  return last !== undefined && before !== undefined ? { code: last, label: before } : undefined;
-}
-
-/** Finds what a whole text stands for, also with a code before or after it. */
-export function findWord<T>(text: string, words: { get(word: string): T | undefined }): T | undefined {
-  if (text.length > maxLength) return undefined;
-  const label = labelledIn(text)?.label;
-  return (
-    words.get(normalizeWord(text)) ?? (label === undefined ? undefined : words.get(normalizeWord(label)))
-  );
-}
 
 /** The values of a field by the words for them. */
 export function valuesByWord(property: Property, words: Words = {}): Map<string, unknown> {

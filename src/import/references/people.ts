@@ -5,7 +5,7 @@ import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import type { Created } from '../../store/writes/create-many.ts';
 import { inReadingOrder } from '../recognize/evidence.ts';
-import { normalizeWord } from '../recognize/values.ts';
+import { normalizeWord } from '../recognize/names.ts';
 
 export const unknownPeople = ['error', 'leave_empty', 'create'] as const;
 

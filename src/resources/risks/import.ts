@@ -4,7 +4,7 @@ import type { Moment } from '../../core/clock.ts';
 import { Problem } from '../../core/errors.ts';
 import { fold } from '../../core/text.ts';
 import type { Importable, ItemProject, Resource } from '../../import/importable.ts';
-import { normalizeWord, type Words } from '../../import/recognize/values.ts';
+import { normalizeWord, type Words } from '../../import/recognize/names.ts';
 import { levelOf, type Model, readRiskModel } from '../../store/risk-model.ts';
 import type { Tables } from '../../store/tables.ts';
 import { importOf } from '../project-items/import.ts';
