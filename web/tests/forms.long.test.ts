@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { startConsole, test, waitUntilLoaded } from './console.ts';
-import { inDays, openHeatMap } from './page.ts';
+import { screenshot, startConsole, test, waitUntilLoaded } from './console.ts';
+import { assertFits, inDays, openHeatMap, pick } from './page.ts';
 
 const console = startConsole();
 
@@ -269,4 +269,86 @@ test('an empty form names every required field, focuses the first one and sends 
   await keys.getByRole('button', { name: 'Create key' }).click();
   await keys.getByText('Enter a complete date.').waitFor();
   assert.deepEqual(writes, []);
+});
+
+test('a new risk is rated in the grid, an opportunity in its own words, and the rest is under More', async (t) => {
+  for (const width of [1440, 390]) {
+    const page = await console.open(t, '/risks?project=APOLLO', { viewport: { width, height: 900 } });
+    await page.getByRole('button', { name: 'Create risk' }).click();
+    const dialog = page.getByRole('dialog', { name: /^Create risk/ });
+    const shown = () => dialog.locator('.field:visible').locator('> :is(label, legend)').allInnerTexts();
+    assert.deepEqual(await shown(), ['Kind *', 'Title *', 'Rating', 'Owner', 'Due']);
+    // Typing begins with the title, as the kind has a value.
+    await page.keyboard.type(`Rebate ${width}`);
+    await screenshot(page, `create-risk-${width}`);
+    await dialog.getByRole('button', { name: /^Probability 3 .*, impact 3 .*: score 9$/ }).waitFor();
+    await dialog.getByLabel('Kind').selectOption('opportunity');
+    const grid = dialog.getByRole('grid');
+    await grid.getByRole('button', { name: /^Likelihood 3 .*, benefit 3 .*: score 9$/ }).focus();
+    await page.keyboard.type('25');
+    await grid.locator('[aria-pressed=true]').getByText('10').waitFor();
+    // The same cell again leaves the risk without a rating.
+    await page.keyboard.press('Enter');
+    await grid.locator('[aria-pressed=true]').waitFor({ state: 'detached' });
+    await page.keyboard.type('24');
+    await dialog.getByText('More', { exact: true }).click();
+    await dialog.getByLabel('Residual benefit').waitFor();
+    const strategies = () => dialog.getByLabel('Strategy').locator('option').allInnerTexts();
+    assert.deepEqual(await strategies(), ['–', 'Accept', 'Escalate', 'Exploit', 'Enhance', 'Share']);
+    await dialog.getByLabel('Strategy').selectOption('exploit');
+    await dialog.getByLabel('Response plan').fill('Ask early.');
+    await screenshot(page, `create-risk-more-${width}`);
+    await assertFits(page, `the form at ${width}`);
+    await dialog.getByRole('button', { name: 'Create risk' }).click();
+    await page.getByRole('heading', { level: 1, name: `Rebate ${width}` }).waitFor();
+    const { data } = await console.get(`/v1/risks?kind=opportunity&q=rebate ${width}`);
+    assert.deepEqual(
+      [data.length, data[0].score, data[0].strategy, data[0].response_plan],
+      [1, 8, 'exploit', 'Ask early.'],
+    );
+  }
+});
+
+test('a strategy of threats is not saved in an opportunity, and a folded field with an error is shown', async (t) => {
+  const page = await console.open(t, '/risks?project=APOLLO');
+  await page.getByRole('button', { name: 'Create risk' }).click();
+  const dialog = page.getByRole('dialog', { name: /^Create risk/ });
+  await dialog.getByLabel('Title').fill('Once a threat');
+  const more = dialog.getByText('More', { exact: true });
+  await more.click();
+  await dialog.getByLabel('Strategy').selectOption('mitigate');
+  await dialog.getByLabel('Category').fill('x'.repeat(300));
+  await dialog.getByLabel('Kind').selectOption('opportunity');
+  await more.click();
+  await dialog.getByLabel('Category').waitFor({ state: 'hidden' });
+  await dialog.getByRole('button', { name: 'Create risk' }).click();
+  await dialog.locator('[data-field-row=category] .field-error').waitFor();
+  await page.waitForFunction(() => document.activeElement?.closest('[data-field-row=category]') != null);
+  await dialog.getByLabel('Category').fill('Market');
+  await dialog.getByRole('button', { name: 'Create risk' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Once a threat' }).waitFor();
+  const { data } = await console.get('/v1/risks?kind=opportunity&q=once a threat');
+  assert.deepEqual([data.length, data[0].strategy, data[0].category], [1, null, 'Market']);
+});
+
+test('the form of a person asks who is accountable only for an agent', async (t) => {
+  for (const width of [1440, 390]) {
+    const page = await console.open(t, '/personnel', { viewport: { width, height: 900 } });
+    await page.getByRole('button', { name: 'Add person' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add person' });
+    await dialog.getByLabel('Name').fill(`Robot ${width}`);
+    const accountable = dialog.getByRole('combobox', { name: 'Accountable person' });
+    assert.equal(await accountable.count(), 0);
+    await dialog.getByLabel('Kind').selectOption('agent');
+    await accountable.waitFor();
+    await dialog.getByRole('button', { name: 'Add person' }).click();
+    await dialog.getByText('Accountable person is required.').waitFor();
+    await screenshot(page, `add-agent-${width}`);
+    await pick(page, 'Accountable person', 'adaeze', 'Adaeze Eze');
+    await dialog.getByRole('button', { name: 'Add person' }).click();
+    await page.getByRole('heading', { level: 1, name: `Robot ${width}` }).waitFor();
+    const [robot] = (await console.get(`/v1/personnel?q=robot ${width}`)).data;
+    const human = await console.get(`/v1/personnel/${robot.accountable_user_id}`);
+    assert.deepEqual([robot.kind, human.name], ['agent', 'Adaeze Eze']);
+  }
 });

@@ -31,6 +31,7 @@ const openRiskForm = async (page: Page, title: string) => {
   await page.getByRole('button', { name: 'Create risk' }).click();
   const dialog = page.getByRole('dialog', { name: 'Create risk' });
   await dialog.getByLabel('Title').fill(title);
+  await dialog.getByText('More', { exact: true }).click();
   await dialog.getByLabel('Description').fill('Kept');
   return {
     dialog,

@@ -31,10 +31,8 @@ test('a user signs in, creates a risk and accepts it', async (t) => {
   await page.keyboard.press('Enter');
   await tabTo(page, 'Title');
   await page.keyboard.type('Typed, not clicked');
-  await tabTo(page, 'Probability');
-  await page.keyboard.type('4');
-  await tabTo(page, 'Impact');
-  await page.keyboard.type('5');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('45');
   await press(page, 'Create risk');
   await page.getByRole('heading', { level: 1, name: 'Typed, not clicked' }).waitFor();
   await waitUntilLoaded(page);

@@ -16,7 +16,11 @@ test('the errors of a form name its fields by their labels', async (t) => {
   await dialog.getByLabel('Due').fill('2020-01-31');
   await dialog.getByRole('combobox', { name: 'Owner', exact: true }).fill('adaeze');
   await page.getByRole('option', { name: /Adaeze Eze/ }).click();
-  await dialog.getByRole('combobox', { name: 'Owning group' }).fill('a');
+  await dialog.getByText('More', { exact: true }).click();
+  const group = dialog.getByRole('combobox', { name: 'Owning group' });
+  // Scrolling to it would close its list.
+  await group.click();
+  await group.fill('a');
   await page.getByRole('listbox').getByRole('option').first().click();
   await dialog.getByRole('button', { name: 'Create risk' }).click();
   await dialog.getByText('Due is before today, which is the default of Raised.').waitFor();

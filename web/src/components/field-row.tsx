@@ -1,4 +1,4 @@
-import { useId } from 'react';
+import { type ReactNode, useId } from 'react';
 import { areaLabel, scopeLabel } from '../format.ts';
 import { EventTypes } from './event-types.tsx';
 import type { Field } from './form-values.ts';
@@ -9,12 +9,14 @@ type RowProps = {
   field: Field;
   value: string | string[];
   error: string | undefined;
+  /** Instead of the input of its kind. */
+  input?: ReactNode;
   /** A picker also passes the name of the selected item. */
   onChange: (value: string | string[], name?: string) => void;
 };
 
 /** A field of a form with its label, hint and error. */
-export function FieldRow({ field, value, error, onChange }: RowProps) {
+export function FieldRow({ field, value, error, input: ownInput, onChange }: RowProps) {
   const id = useId();
   const described = [field.hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
   const input = {
@@ -23,7 +25,7 @@ export function FieldRow({ field, value, error, onChange }: RowProps) {
     'aria-invalid': error ? ('true' as const) : undefined,
     'aria-describedby': described || undefined,
   };
-  const isGroup = field.kind === 'scopes' || field.kind === 'event-types';
+  const isGroup = field.kind === 'scopes' || field.kind === 'event-types' || ownInput;
   const Row = isGroup ? 'fieldset' : 'div';
   const label = (
     <>
@@ -40,7 +42,7 @@ export function FieldRow({ field, value, error, onChange }: RowProps) {
         aria-describedby={(isGroup && described) || undefined}
       >
         {isGroup ? <legend>{label}</legend> : <label htmlFor={id}>{label}</label>}
-        <FieldInput field={field} input={input} value={value} onChange={onChange} />
+        {ownInput ?? <FieldInput field={field} input={input} value={value} onChange={onChange} />}
         {field.hint && (
           <p className="hint" id={`${id}-hint`}>
             {field.hint}
@@ -56,7 +58,7 @@ export function FieldRow({ field, value, error, onChange }: RowProps) {
   );
 }
 
-type InputProps = Omit<RowProps, 'error'> & {
+type InputProps = Omit<RowProps, 'error' | 'input'> & {
   input: {
     id: string;
     required?: boolean | undefined;

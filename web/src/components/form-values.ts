@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { formatDayOrText } from '../format.ts';
 
 type Kind =
@@ -36,6 +37,14 @@ export type Field = {
   half?: boolean;
   /** Edited only on the page of the item, not in its form. */
   isOnPageOnly?: boolean;
+  /** In the form of a new item it is under "More". */
+  isMore?: boolean;
+  /** What of it depends on the other fields; `null` while it is not asked for. */
+  given?: (draft: Draft, field: Field) => Partial<Field> | null;
+  /** An input of its own, which can set several fields. */
+  input?: (draft: Draft, change: (values: Draft) => void) => ReactNode;
+  /** Set by the input of another field. */
+  isSetBeside?: boolean;
   /** For the kinds `risk` and `issue`: the project that has them, unless the form has a field for it. */
   project?: string | undefined;
   /** For the kind `person`: the ids of people who are not offered. */
@@ -99,6 +108,13 @@ export const referenceField = <Name extends string, To extends 'person' | 'group
 export const inForm = <F extends Field>(fields: readonly F[]): F[] =>
   fields.filter(({ isOnPageOnly }) => !isOnPageOnly);
 
+/** The fields that a form asks for while its inputs contain this. */
+export const shownFields = <F extends Field>(fields: readonly F[], draft: Draft): F[] =>
+  fields.flatMap((field) => {
+    const differences = field.given ? field.given(draft, field) : {};
+    return differences ? [{ ...field, ...differences }] : [];
+  });
+
 /** What the inputs of a form contain: text, or several texts. */
 export type Draft = Record<string, string | string[]>;
 
@@ -160,7 +176,7 @@ function apiValue({ kind, options = [] }: Field, draft: string | string[]): unkn
   if (draft.trim() === '') return null;
   if (kind === 'number') return Number(draft);
   // The value of an option can be a number, which the draft has as text.
-  if (kind === 'choice') return options.find(([value]) => String(value) === draft)?.[0] ?? draft;
+  if (kind === 'choice') return options.find(([value]) => String(value) === draft)?.[0] ?? null;
   return draft;
 }
 

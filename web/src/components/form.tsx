@@ -16,6 +16,7 @@ import {
   isPersonOrGroup,
   isRiskOrIssue,
   isSameDraft,
+  shownFields,
   toDraft,
 } from './form-values.ts';
 import { type Names, readNames, withName } from './picked-names.ts';
@@ -72,7 +73,7 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
   const [start, setStart] = useState(() => toDraft(fields, initial));
   const [draft, setDraft] = useState(start);
   const [round, setRound] = useState(0);
-  const visible = inChosenProject(fields, draft).filter(
+  const visible = shownFields(inChosenProject(fields, draft), draft).filter(
     (field) => !isPersonOrGroup(field) || hasScope('personnel.read'),
   );
   /** The names of what was picked here, and of what the latest version has. */
@@ -88,6 +89,8 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
   const isSending = useRef(false);
   const form = useRef<HTMLFormElement>(null);
   const errors = error ? errorsByField(error, visible) : rejected;
+  const [isMoreOpen, setMoreOpen] = useState(false);
+  const more = visible.filter(({ isMore }) => isMore && !initial);
   const isPlaced =
     errors.size > 0 && [...errors.keys()].every((name) => visible.some((one) => one.name === name));
   const requestClose = useUnsavedChanges(
@@ -96,16 +99,14 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
 
   useEffect(() => {
     // What is above the fields can have it.
-    if (!form.current?.contains(document.activeElement)) focusInput(form.current);
+    if (!form.current?.contains(document.activeElement)) focusInput(form.current, isBlank);
   }, []);
   useEffect(() => {
     if (error || rejected.size > 0) focusInput(form.current?.querySelector('.field:has(> .field-error)'));
   }, [error, rejected]);
   useFocusReviewed(form, reviewed);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the form begins again
   useEffect(() => {
-    const first = visible.find((field) => !isKept(field));
-    if (round > 0 && first) focusInput(rowOf(form.current, first.name));
+    if (round > 0) focusInput(form.current, isBlank);
   }, [round]);
 
   const send = async (item = base) => {
@@ -162,6 +163,28 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
     setLatest(undefined);
   };
 
+  const change = (values: Draft) => {
+    setDraft((current) => ({ ...current, ...values }));
+    setCorrected((current) => [...current, ...Object.keys(values)]);
+  };
+
+  const row = (field: FieldOf<Input>) =>
+    !field.isSetBeside && (
+      <FieldRow
+        // A new key makes a picker show the name of a new value, or the items of another project.
+        key={`${field.name} ${reviewed ? 'reviewed' : ''} ${field.project ?? ''} ${round}`}
+        field={withName(field, draft[field.name], names)}
+        value={draft[field.name] ?? ''}
+        error={corrected.includes(field.name) ? undefined : errors.get(field.name)}
+        input={field.input?.(draft, change)}
+        onChange={(value, name) => {
+          setDraft((current) => withChange(current, fields, field, value));
+          if (name) setNames((known) => ({ ...known, [String(value)]: name }));
+          setCorrected((current) => [...current, field.name]);
+        }}
+      />
+    );
+
   return (
     <form
       ref={form}
@@ -176,20 +199,17 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
       <div className="dialog-body">
         {children}
         <div className="fields">
-          {visible.map((field) => (
-            <FieldRow
-              // A new key makes a picker show the name of a new value, or the items of another project.
-              key={`${field.name} ${reviewed ? 'reviewed' : ''} ${field.project ?? ''} ${round}`}
-              field={withName(field, draft[field.name], names)}
-              value={draft[field.name] ?? ''}
-              error={corrected.includes(field.name) ? undefined : errors.get(field.name)}
-              onChange={(value, name) => {
-                setDraft((current) => withChange(current, fields, field, value));
-                if (name) setNames((known) => ({ ...known, [String(value)]: name }));
-                setCorrected((current) => [...current, field.name]);
-              }}
-            />
-          ))}
+          {visible.filter((field) => !more.includes(field)).map(row)}
+          {more.length > 0 && (
+            <details
+              className="more-fields"
+              open={isMoreOpen || more.some(({ name }) => errors.has(name))}
+              onToggle={({ currentTarget }) => setMoreOpen(currentTarget.open)}
+            >
+              <summary>More</summary>
+              <div className="fields">{more.map(row)}</div>
+            </details>
+          )}
         </div>
       </div>
       {(latest || reviewed) && (
@@ -219,9 +239,15 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
 /** What several new items have in common, such as those of one meeting. */
 const isKept = (field: Field) => isPersonOrGroup(field) || field.kind === 'project';
 
-/** Focuses the first input of a form or of a row. */
-const focusInput = (parent: Element | null | undefined) =>
-  parent?.querySelector<HTMLElement>('input, select, textarea')?.focus();
+/** Focuses the first input of a form or of a row; if there is one that the person is looking for, the first of these. */
+function focusInput(parent: Element | null | undefined, isWanted: (input: Input) => boolean = () => true) {
+  const inputs = [...(parent?.querySelectorAll<Input>('input, select, textarea') ?? [])];
+  (inputs.find(isWanted) ?? inputs[0])?.focus();
+}
+
+type Input = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+
+const isBlank = ({ required, value }: Input) => required && value === '';
 
 const rowOf = (form: HTMLFormElement | null, name: string) => form?.querySelector(`[data-field-row=${name}]`);
 

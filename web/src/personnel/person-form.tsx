@@ -27,7 +27,8 @@ const fieldsOf = (names: Names = {}): FieldOf<PersonInput>[] => [
   choiceField('kind', 'Kind', enumOptions(personKindValues), { required: true, half: true }),
   referenceField('accountable_user_id', 'Accountable person', 'person', names.accountable, {
     half: true,
-    hint: 'Agents only',
+    given: ({ kind, accountable_user_id }) =>
+      kind === 'agent' ? { required: true } : accountable_user_id ? {} : null,
   }),
   referenceField('manager_user_id', 'Manager', 'person', names.manager, { half: true }),
   { name: 'external_id', label: 'External ID', kind: 'line', half: true },

@@ -7,11 +7,11 @@ import { Form } from '../components/form.tsx';
 import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
 import { humanize } from '../format.ts';
-import { kindClass, wordsOf } from './kinds.ts';
+import { kindClass, type RiskKind, wordsOf } from './kinds.ts';
 import { axesOf, cellAt, levelColors, useRiskModel } from './model.ts';
 import './heat-map.css';
 
-type Cell = { probability: number; impact: number };
+export type Cell = { probability: number; impact: number };
 
 /** The steps of the arrow keys; the highest probability is at the top. */
 const steps: Record<string, Cell> = {
@@ -92,20 +92,21 @@ export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
             </Toggle>
           ))}
         </fieldset>
-        <Grid
-          risk={risk}
+        <RatingGrid
+          kind={risk.kind}
+          focusesFirst
           selected={after[rating]}
           other={after[rating === 'current' ? 'residual' : 'current']}
           max={max}
           onSelect={(cell) => setChosen({ ...chosen, [rating]: cell })}
         />
-        <p className="hint">{hintOf(rating, risk)}</p>
+        <p className="hint">{hintOf(rating, risk.kind)}</p>
       </Form>
     </Dialog>
   );
 }
 
-function hintOf(rating: Rating, { kind }: Risk): string {
+export function hintOf(rating: Rating, kind: RiskKind): string {
   const { probability, impact } = wordsOf(kind);
   const axes = `Choose the ${probability.toLowerCase()} (rows) and the ${impact.toLowerCase()} (columns), or type two digits,`;
   if (rating === 'current') return `${axes} as they are now.`;
@@ -114,18 +115,21 @@ function hintOf(rating: Rating, { kind }: Risk): string {
 }
 
 type GridProps = {
-  risk: Risk;
+  kind: RiskKind;
+  /** Whether it takes the focus. */
+  focusesFirst?: boolean;
   selected: Cell | null;
   /** The cell of the other rating, which is marked. */
-  other: Cell | null;
+  other?: Cell | null;
   /** The highest score that can be selected. */
-  max: number | null;
+  max?: number | null;
   onSelect: (cell: Cell) => void;
 };
 
-function Grid({ risk, selected, other, max, onSelect }: GridProps) {
+export function RatingGrid(props: GridProps) {
+  const { kind, focusesFirst = false, selected, other = null, max = null, onSelect } = props;
   const { data: model } = useRiskModel();
-  const words = wordsOf(risk.kind);
+  const words = wordsOf(kind);
   const { rows, columns } = axesOf(model?.cells ?? []);
   const table = useRef<HTMLTableElement>(null);
   const [focused, setFocused] = useState<Cell>();
@@ -134,8 +138,8 @@ function Grid({ risk, selected, other, max, onSelect }: GridProps) {
     selected ?? { probability: Math.ceil(rows.length / 2), impact: Math.ceil(columns.length / 2) };
   const isLoaded = model !== undefined;
   useEffect(() => {
-    if (isLoaded) table.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus();
-  }, [isLoaded]);
+    if (isLoaded && focusesFirst) table.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus();
+  }, [isLoaded, focusesFirst]);
   const word = (axis: 'probability' | 'impact', value: number) =>
     humanize(model?.[axis].find((step) => step.value === value)?.word ?? '');
   const isTooHigh = ({ probability, impact }: Cell) => max !== null && probability * impact > max;
@@ -143,7 +147,7 @@ function Grid({ risk, selected, other, max, onSelect }: GridProps) {
   const propsOf = (cell: Cell) => {
     const { probability, impact } = cell;
     const { level = null, color } = cellAt(model?.cells ?? [], probability, impact) ?? {};
-    const { className, ...style } = levelColors(model, level, { kind: risk.kind, cellColor: color });
+    const { className, ...style } = levelColors(model, level, { kind, cellColor: color });
     return {
       ...style,
       className: `heat-cell ${className}${isSame(cell, other) ? ' other-rating' : ''}`,
@@ -181,7 +185,7 @@ function Grid({ risk, selected, other, max, onSelect }: GridProps) {
     });
   };
   return (
-    <div className={`heat-map-box${kindClass(risk.kind)}`}>
+    <div className={`heat-map-box${kindClass(kind)}`}>
       {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: screen readers pass the arrow keys to a grid */}
       <table ref={table} className="heat-map assess" role="grid" onKeyDown={move}>
         <caption>

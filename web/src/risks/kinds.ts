@@ -3,7 +3,7 @@ import { humanize } from '../format.ts';
 
 export type RiskKind = Risk['kind'];
 
-/** What the console says of threats and of opportunities. */
+/** What the console says of threats and of opportunities, and what can be done about them. */
 const words = {
   threat: {
     noun: 'risk',
@@ -12,6 +12,7 @@ const words = {
     impact: 'Impact',
     materialized: 'Occurred',
     score: 'Risk score',
+    strategies: ['avoid', 'mitigate', 'transfer', 'accept', 'escalate'],
   },
   opportunity: {
     noun: 'opportunity',
@@ -20,6 +21,7 @@ const words = {
     impact: 'Benefit',
     materialized: 'Realized',
     score: 'Opportunity score',
+    strategies: ['exploit', 'enhance', 'share', 'accept', 'escalate'],
   },
 } as const;
 

@@ -6,13 +6,20 @@ import {
   riskKindValues,
   riskStrategyValues,
 } from '../api/openapi.ts';
-import { choiceField, type FieldOf, referenceField } from '../components/form-values.ts';
+import {
+  choiceField,
+  type Field,
+  type FieldOf,
+  referenceField,
+  shownFields,
+} from '../components/form-values.ts';
 import { CreateItemDialog } from '../fields/create-dialog.tsx';
 import { type Editor, useItemEditor } from '../fields/editor.ts';
 import { enumOptions, humanize } from '../format.ts';
 import { useReadablePerson } from '../personnel/queries.ts';
 import { useTitleIn } from '../projects/queries.ts';
-import { wordsOf } from './kinds.ts';
+import { hintOf, RatingGrid } from './assess.tsx';
+import { type RiskKind, wordsOf } from './kinds.ts';
 import { useRiskModel } from './model.ts';
 import { useCategories } from './queries.ts';
 import { transitionForms } from './transition-forms.ts';
@@ -58,16 +65,57 @@ function fieldsOf(model?: RiskModel, risk?: Risk, raisedBy?: string): FieldOf<Ri
   ];
 }
 
-/** An opportunity has a likelihood and a benefit. */
-const inWordsOf = ({ kind }: Risk, fields: readonly FieldOf<RiskInput>[]): FieldOf<RiskInput>[] => {
-  const { probability, impact } = wordsOf(kind);
-  const labels: Record<string, string> = {
-    probability,
-    impact,
-    residual_probability: `Residual ${probability.toLowerCase()}`,
-    residual_impact: `Residual ${impact.toLowerCase()}`,
+/** What the fields say of a threat or an opportunity, also while its kind is being chosen. */
+function inWords(fields: readonly FieldOf<RiskInput>[], risk?: Risk): FieldOf<RiskInput>[] {
+  const given: FieldOf<RiskInput>['given'] = (draft, { name, label, options = [] }) => {
+    const { probability, impact, strategies } = wordsOf(draft.kind as RiskKind);
+    const labels: Record<string, string> = {
+      probability,
+      impact,
+      residual_probability: `Residual ${probability.toLowerCase()}`,
+      residual_impact: `Residual ${impact.toLowerCase()}`,
+    };
+    if (name !== 'strategy') return { label: labels[name] ?? label };
+    const offered: readonly unknown[] = [...strategies, risk?.strategy];
+    return { options: options.filter(([value]) => offered.includes(value)) };
   };
-  return fields.map((field) => ({ ...field, label: labels[field.name] ?? field.label }));
+  return fields.map((field) => ({ ...field, given }));
+}
+
+const firstFields: readonly string[] = ['kind', 'title', 'probability', 'impact', 'owner_user_id', 'due_on'];
+
+/** A new risk is rated in the grid, and what else a register can have is under "More". */
+function forNew(fields: readonly FieldOf<RiskInput>[]): FieldOf<RiskInput>[] {
+  const place = ({ name }: Field) => firstFields.indexOf(name);
+  return fields
+    .map(
+      ({ section: _, ...field }) =>
+        ({ ...field, ...inGrid[field.name], isMore: place(field) < 0 }) as FieldOf<RiskInput>,
+    )
+    .toSorted((one, other) => place(one) - place(other));
+}
+
+const inGrid: Record<string, Partial<Field>> = {
+  probability: {
+    label: 'Rating',
+    half: false,
+    given: ({ kind }) => ({ hint: hintOf('current', kind as RiskKind) }),
+    input: ({ kind, probability, impact }, change) => (
+      <RatingGrid
+        kind={kind as RiskKind}
+        selected={probability ? { probability: Number(probability), impact: Number(impact) } : null}
+        onSelect={(cell) => {
+          // The same cell again removes the rating.
+          const isSame = probability === String(cell.probability) && impact === String(cell.impact);
+          change({
+            probability: isSame ? '' : String(cell.probability),
+            impact: isSame ? '' : String(cell.impact),
+          });
+        }}
+      />
+    ),
+  },
+  impact: { isSetBeside: true },
 };
 
 /** The field of the category suggests those of the list first. */
@@ -86,9 +134,8 @@ export function NewRisk({ project, onClose }: NewProps) {
       project={project}
       title={useTitleIn(project, 'Create risk')}
       action="Create risk"
-      wide
       needed={model}
-      fields={useSuggestions(fieldsOf(model.data))}
+      fields={forNew(useSuggestions(inWords(fieldsOf(model.data))))}
       create={(project_id, body) =>
         api.POST('/v1/projects/{project_id}/risks', { params: { path: { project_id } }, body })
       }
@@ -108,7 +155,7 @@ export function useRiskEditor(risk: Risk): Editor<RiskPatch, Risk> {
   const { data: model } = useRiskModel();
   const raisedBy = useReadablePerson(risk.raised_by_user_id);
   const editor = useItemEditor('risks', risk, [
-    ...useSuggestions(inWordsOf(risk, fieldsOf(model, risk, raisedBy?.name))),
+    ...useSuggestions(shownFields(inWords(fieldsOf(model, risk, raisedBy?.name), risk), { kind: risk.kind })),
     ...statusFields,
   ]);
   return { ...editor, isWide: true, canEdit: editor.canEdit && model !== undefined };
