@@ -3,8 +3,11 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { startTestService, type TestService } from '../../../test/service.ts';
-import { daysLater, systemClock } from '../../core/clock.ts';
+import { daysLater, momentOf, systemClock } from '../../core/clock.ts';
 import { expireAcceptances } from '../../jobs/acceptances.ts';
+import { deleteExpiredSignIns } from '../../jobs/retention.ts';
+import { type Actor, findActor } from '../../store/access/actors.ts';
+import { createLink } from '../../store/access/links.ts';
 
 /*
  * A transaction that waits for a lock must hold none that comes later in the order of ARCHITECTURE.md. Otherwise another
@@ -32,6 +35,8 @@ const ndjson = { 'content-type': 'application/x-ndjson' };
 
 const firstProject = ({ first }: Prepared) => row('projects', first.id);
 const secondProject = ({ second }: Prepared) => row('projects', second.id);
+const lockOfAccess = () => tableLock('access');
+const sessionOf = ({ member }: Prepared) => row('sessions', member.id);
 
 const cases: Record<string, Case> = {
   'a hand-over': {
@@ -120,7 +125,80 @@ const cases: Record<string, Case> = {
     },
     later: () => versionOf('webhooks'),
   },
+  'signing in': {
+    held: lockOfAccess,
+    write: async ({ service, member, office }) =>
+      saved(await service.post('/v1/session', undefined, { key: office.secret }, member.headers)),
+    later: sessionOf,
+  },
+  'signing out': {
+    held: lockOfAccess,
+    write: async ({ service, member }) =>
+      saved(await service.delete('/v1/session', undefined, member.headers)),
+    later: sessionOf,
+  },
+  'signing out everywhere': {
+    held: lockOfAccess,
+    write: async ({ service, member }) =>
+      saved(await service.delete('/v1/sessions', undefined, member.headers)),
+    later: sessionOf,
+  },
+  'the end of a session': {
+    held: lockOfAccess,
+    write: async ({ service, key, member }) => saved(await service.delete(`/v1/sessions/${member.id}`, key)),
+    later: sessionOf,
+  },
+  'the end of access': {
+    held: lockOfAccess,
+    write: async ({ service, key, member }) =>
+      saved(await service.delete(`/v1/personnel/${member.user_id}/access`, key)),
+    later: sessionOf,
+  },
+  'the rotation of a key': {
+    held: lockOfAccess,
+    write: ({ service, key, office }) => service.post(`/v1/keys/${office.id}/rotate`, key, {}),
+    later: ({ office }) => row('keys', office.id),
+  },
+  'storing when sessions were used': {
+    held: lockOfAccess,
+    async write({ service, member }) {
+      await service.sql("update sessions set last_seen_at = '2026-01-01T00:00:00.000Z'");
+      service.app.usage.recordUse(await actorOf(service, member.token), systemClock());
+      await service.app.usage.flush();
+      return { status: 200, text: '' };
+    },
+    later: sessionOf,
+  },
+  'storing when keys were used': {
+    held: lockOfAccess,
+    async write({ service, office }) {
+      service.app.usage.recordUse(await actorOf(service, office.secret), systemClock());
+      await service.app.usage.flush();
+      return { status: 200, text: '' };
+    },
+    later: ({ office }) => row('keys', office.id),
+  },
+  'deleting what has expired': {
+    held: lockOfAccess,
+    async write({ service }) {
+      await deleteExpiredSignIns(service.database, momentOf(new Date('2030-01-01')), 7);
+      const { rows } = await service.sql('select id from sessions');
+      return { status: rows.length === 0 ? 200 : 500, text: JSON.stringify(rows) };
+    },
+    later: sessionOf,
+  },
 };
+
+const saved = ({ status, text }: { status: number; text: string }) => ({
+  status: status === 204 ? 200 : status,
+  text,
+});
+
+async function actorOf({ database }: TestService, secret: string): Promise<Actor> {
+  const actor = await findActor(database.db, secret, systemClock().now);
+  assert.ok(actor);
+  return actor;
+}
 
 type Project = { id: string; key: string; task: string; risk: string };
 
@@ -164,6 +242,71 @@ test('a hand-over and a bulk change that wait for the same projects both succeed
   await service.app.close();
   assert.equal(await countDeadlocks(prepared), 0);
 });
+
+test('those who sign in, end sessions, rotate keys and change access at once cause no deadlock', async (t) => {
+  const prepared = await prepare(t);
+  const { service, key, office } = prepared;
+  const { database, app } = service;
+  const people: Awaited<ReturnType<TestService['member']>>[] = [];
+  for (let i = 0; i < 3; i++) people.push(await service.member(['projects.read']));
+  const sameOrigin = { 'sec-fetch-site': 'same-origin' };
+  /** The browser of all, and a cookie of the last session in it. */
+  let browser = '';
+  const signIn = async (user_id: string) => {
+    const { now } = systemClock();
+    const { token } = await database.write((db) =>
+      createLink(db, { purpose: 'sign_in', user_id, key_id: null }, { now, hours: 1 }),
+    );
+    const headers = { ...sameOrigin, cookie: browser };
+    const response = await service.post('/v1/session', undefined, { link: token }, headers);
+    if (response.status === 204)
+      browser = response.headers
+        .getSetCookie()
+        .map((cookie) => cookie.split(';')[0])
+        .join('; ');
+    return response;
+  };
+  const signOutEverywhere = async (user_id: string) => {
+    const { headers } = await service.signIn(user_id);
+    return service.delete('/v1/sessions', undefined, headers);
+  };
+  const statuses = new Map<number, number>();
+  for (let round = 0; round < 40; round++) {
+    for (const { user_id } of people) await service.signIn(user_id);
+    const used = await database.db.selectFrom('sessions').select('id').execute();
+    await service.sql("update sessions set last_seen_at = '2026-01-01T00:00:00.000Z'");
+    const actor = await actorOf(service, office.secret);
+    for (const { id } of round % 2 ? used : used.toReversed())
+      app.usage.recordUse({ ...actor, session: { ...unused, id } }, systemClock());
+    const scopes = round % 2 ? ['projects.read'] : ['projects.read', 'personnel.read'];
+    const work = [
+      ...people.map(({ user_id }) => signIn(user_id)),
+      ...people.map(({ user_id }) => signOutEverywhere(user_id)),
+      ...people.map(({ user_id }) => service.call('PUT', `/v1/personnel/${user_id}/access`, key, { scopes })),
+      service.delete(`/v1/sessions/${used.at(-1)?.id}`, key),
+      service.post('/v1/session', undefined, { key: office.secret }, { ...sameOrigin, cookie: browser }),
+      service.post(`/v1/keys/${office.id}/rotate`, key, { overlap_seconds: 600 }).then((response) => {
+        office.secret = response.body.secret;
+        return response;
+      }),
+    ];
+    await app.usage.flush();
+    for (const { status, text } of await Promise.all(work)) {
+      assert.ok(status < 500 || text.includes('Your access has changed'), text);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+  }
+  t.diagnostic(JSON.stringify([...statuses]));
+  await service.app.close();
+  assert.equal(await countDeadlocks(prepared), 0);
+});
+
+const unused = {
+  way: 'password',
+  created_at: '2026-01-01T00:00:00.000Z',
+  last_seen_at: '2026-01-01T00:00:00.000Z',
+  expires_at: '2030-01-01T00:00:00.000Z',
+} as const;
 
 test('changes of an item read it after they have waited for its project', async (t) => {
   const prepared = await prepare(t);
@@ -287,6 +430,8 @@ async function prepare(t: TestContext) {
   await sql(
     `update risks set status = 'accepted', accepted_until = '${accepted_until}' where id = '${first.risk}'`,
   );
+  const member = await started.member(['projects.read']);
+  const office = await make('/v1/keys', { name: 'office', scopes: ['projects.read'] });
   // Its row is now the last of the table, so that a scan of the table finds it after the other one.
   await sql(`update projects set version = version where id = '${first.id}'`);
   await holder.query('begin');
@@ -294,7 +439,7 @@ async function prepare(t: TestContext) {
     await holder.query(text);
     if (text === 'commit') await holder.query('begin');
   };
-  return { service, key, lock, ada, bob, group, first, second };
+  return { service, key, lock, ada, bob, group, first, second, member, office };
 }
 
 /** A connection reports its deadlocks when it ends, if not before. */

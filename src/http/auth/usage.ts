@@ -52,8 +52,9 @@ export function createUsage(database: Database, onError: (error: unknown) => voi
 }
 
 async function storeKeyUses(db: Transaction<Tables>, uses: readonly [id: string, at: string][]) {
-  // Take the lock first, as every writer of keys does, to prevent a deadlock.
-  await lockTables(db, 'keys');
+  // Take the locks first, as every writer of keys does, to prevent a deadlock: whoever ends the access of a person, which
+  // revokes several keys, has only that on `access`.
+  await lockTables(db, 'access', 'keys');
   for (const [id, last_used_at] of uses) {
     await db
       .updateTable('keys')
@@ -67,7 +68,7 @@ async function storeKeyUses(db: Transaction<Tables>, uses: readonly [id: string,
 }
 
 async function storeSessionUses(db: Transaction<Tables>, uses: readonly [id: string, at: string][]) {
-  await lockTables(db, 'sessions');
+  await lockTables(db, 'access');
   for (const [id, last_seen_at] of uses) {
     await db
       .updateTable('sessions')

@@ -10,6 +10,7 @@ import { findActor, findActorBySession, findKey, findPerson } from '../../store/
 import { takeLink } from '../../store/access/links.ts';
 import { hashSecret, looksLikeSecret } from '../../store/access/secret.ts';
 import { endSessions } from '../../store/access/sessions.ts';
+import { lockTables } from '../../store/writes/locks.ts';
 import { authenticationOptions, findByPasskey, passkeyHost } from '../passkeys/queries.ts';
 import { PasskeyOptions } from '../passkeys/schema.ts';
 import { findByPassword } from '../passwords/queries.ts';
@@ -121,7 +122,10 @@ async function signOut(app: App, request: FastifyRequest, hash: string): Promise
     .select('id_token')
     .where('hash', '=', hash)
     .executeTakeFirst();
-  await app.database.write((db) => endSessions(db, { hash }, 'signed_out', changeBy(request, actor)));
+  await app.database.write(async (db) => {
+    await lockTables(db, 'access');
+    await endSessions(db, { hash }, 'signed_out', changeBy(request, actor));
+  });
   return session?.id_token ? signOutUrl(app, session.id_token) : null;
 }
 

@@ -13,6 +13,7 @@ import { sendList } from '../../lists/send-list.ts';
 import type { Actor } from '../../store/access/actors.ts';
 import { forgetClients } from '../../store/access/known-clients.ts';
 import { endSessions } from '../../store/access/sessions.ts';
+import { lockTables } from '../../store/writes/locks.ts';
 import { withoutProjectScope } from '../../store/writes/tracker.ts';
 import { Session } from './schema.ts';
 
@@ -67,6 +68,7 @@ export function sessionListRoutes(app: App): void {
     async ({ actor, change, database }, reply) => {
       await database.write(async (limited) => {
         const db = withoutProjectScope(limited);
+        await lockTables(db, 'access');
         await endSessions(db, { user_id: actor.id }, 'signed_out', change);
         await forgetClients(db, actor.id);
       });
@@ -107,6 +109,7 @@ export function sessionListRoutes(app: App): void {
       if (!session) throw notFound('session', params.id);
       await request.database.write(async (limited) => {
         const db = withoutProjectScope(limited);
+        await lockTables(db, 'access');
         await endSessions(db, { id: params.id }, 'revoked', change);
         // Whoever has that browser is no longer known in it; which one it is, nobody stores.
         if (session.user_id !== null) await forgetClients(db, session.user_id);

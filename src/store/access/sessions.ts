@@ -58,7 +58,10 @@ export function recordFailure(
   addSessionEvent(db, 'session.failed', session, change);
 }
 
-/** Ends the sessions with all of these values, such as those of a person, from the next request on. Returns how many. */
+/**
+ * Ends the sessions with all of these values, such as those of a person, from the next request on. Returns how many. Lock
+ * the table `access` before: statements that change several sessions take the rows in any order.
+ */
 export async function endSessions(
   db: Transaction<Tables>,
   ended: { [Column in 'id' | 'hash' | 'user_id' | 'key_id' | 'way' | 'provider_session']?: string },
@@ -113,8 +116,8 @@ const expiredRows = ({ now, idleSince, failedBefore }: ExpiryTimes) =>
   ] as const;
 
 export async function deleteExpired(db: Transaction<Tables>, times: ExpiryTimes): Promise<void> {
-  // Another instance may delete the same rows.
-  await lockTables(db, 'sessions', 'sign_in_failures');
+  // Another instance may delete the same rows, and whoever signs in may replace some of them.
+  await lockTables(db, 'access', 'sign_in_failures');
   for (const [table, column, before] of expiredRows(times))
     await db
       .deleteFrom(table as 'sessions')

@@ -6,6 +6,7 @@ import { hashSecret } from '../../../store/access/secret.ts';
 import { endSessions } from '../../../store/access/sessions.ts';
 import type { Tables } from '../../../store/tables.ts';
 import { bySystem } from '../../../store/writes/change.ts';
+import { lockTables } from '../../../store/writes/locks.ts';
 import { describeFailure, isUnavailable } from './failures.ts';
 import { openProvider } from './provider.ts';
 import type { OidcSettings } from './settings.ts';
@@ -43,6 +44,7 @@ export async function processLogout(app: App, settings: OidcSettings, token: str
   const change = bySystem(moment, 'Signed out at the identity provider.');
   const expires_at = new Date(Date.parse(moment.now) + 2 * maxTokenMinutes * 60_000).toISOString();
   await app.database.write(async (db) => {
+    await lockTables(db, 'access');
     await rememberToken(db, `${issuer} ${jti}`, expires_at);
     if (typeof sid === 'string') await endSessions(db, { provider_session: sid }, 'provider', change);
     const sessions = await sessionsOf(db, issuer, sub);
