@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '../../test/process.ts';
+import { startMuster, temporaryFolder } from '../../test/process.ts';
 import { onBothEngines, onSqlite } from '../../test/service.ts';
+import { recordBackup } from '../store/backup/record.ts';
 import { openDatabase } from '../store/open.ts';
 import { backupCommand } from './backup.ts';
 import { scheduledBackup } from './scheduled-backup.ts';
@@ -93,4 +94,24 @@ onBothEngines('a backup by another process', (start) => {
     );
     assert.equal(errors.length, 1);
   });
+});
+
+test('the start says in the log how old the newest backup is', async (t) => {
+  const folder = temporaryFolder(t);
+  const linesOf = async (environment = {}) => {
+    const running = await startMuster(t, folder, environment);
+    running.child.kill();
+    await running.exit;
+    return running.stderr().match(/[^"]*backup[^"]*(?="\})/g);
+  };
+  assert.equal(await linesOf(), null, 'not at the first start');
+  assert.deepEqual(await linesOf(), ['No backup of this database is known. `muster backup` makes one.']);
+  const database = openDatabase(`sqlite:${join(folder, 'data/muster.db')}`);
+  const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+  await recordBackup(database, { succeeded_at: hoursAgo(40), bytes: 1 });
+  assert.deepEqual(await linesOf(), ['The newest backup is 40 hours old.']);
+  await recordBackup(database, { succeeded_at: hoursAgo(0), bytes: 1 });
+  await database.close();
+  assert.equal(await linesOf(), null);
+  assert.deepEqual(await linesOf({ MUSTER_LOG_LEVEL: 'info' }), ['The newest backup is 0 hours old.']);
 });

@@ -87,8 +87,8 @@ export async function startService(config: Config, clock = systemClock, fill?: (
     await database.checkSetup();
     if (config.time_zone) await storeConfiguredTimeZone(database, config.time_zone, clock());
     await fill?.(app);
-    await logNewestBackup(app);
     const first = await createFirst(database, clock(), config.first_key_file);
+    if (!first) await logNewestBackup(app);
     await jobs.runDue();
     readiness.state = 'ready';
     jobs.start();
@@ -100,12 +100,12 @@ export async function startService(config: Config, clock = systemClock, fill?: (
   }
 }
 
-/** Logs at the start how old the newest backup is. */
+/** Logs how old the newest backup is: by default only if there is none or an old one. */
 async function logNewestBackup(app: App): Promise<void> {
   const at = await newestBackup(app.database.db, app.config.backup_dir).catch(() => undefined);
   if (at === undefined) return;
   const hours = Math.round((Date.now() - at) / 3_600_000);
-  if (at === 0) app.log.info('No backup of this database is known. `muster backup` makes one.');
+  if (at === 0) app.log.warn('No backup of this database is known. `muster backup` makes one.');
   else app.log[hours > 36 ? 'warn' : 'info'](`The newest backup is ${hours} hours old.`);
 }
 
