@@ -134,7 +134,7 @@ const console = startConsole({
         ],
         'Delete',
       ],
-      ['/risks?q=7310', ['Create risk', 'More']],
+      ['/risks?q=7310', ['Create risk', (page) => page.getByText('More', { exact: true }).click()]],
       [
         '/risks?q=7310',
         ['Views', 'Save as view…'],

@@ -15,9 +15,9 @@ export type ColumnChoice<Row> = {
   menu: ReactNode;
 };
 
-/** In rem: the room for the column that takes the remaining space, and for the checkboxes of the rows. */
+/** In rem: the room for the column that takes the remaining space, and for the checkboxes and the menu of the rows. */
 const flexibleWidth = 14;
-const checkboxWidth = 2;
+const ownWidth = 4.6;
 
 /**
  * The columns that the user has chosen for a list. The choice is in the URL, so that it can be shared and be part of a
@@ -59,7 +59,7 @@ export function useColumns<Row>(
   return {
     columns,
     value: chosen && formatChoice(all, chosen),
-    minWidth: chosen && columns.reduce((sum, column) => sum + widthOf(column), checkboxWidth),
+    minWidth: chosen && columns.reduce((sum, column) => sum + widthOf(column), ownWidth),
     menu: (
       <ColumnsMenu
         options={hideable.filter(({ isHidden }) => !isHidden)}
@@ -71,7 +71,7 @@ export function useColumns<Row>(
   };
 }
 
-const widthOf = <Row,>({ width = flexibleWidth, largeWidth = width }: Column<Row>) => largeWidth;
+const widthOf = <Row,>({ width = flexibleWidth }: Column<Row>) => width;
 
 /** The widths from which table.css shows columns, so that the menu has a mark only at those that are shown. */
 const screens = { tablet: '52rem', laptop: '64rem', desktop: '75rem', large: '88rem', wide: '100rem' };

@@ -44,8 +44,7 @@ export const statusColumn = {
 export const ownerColumn = {
   name: 'owner',
   header: 'Owner',
-  width: 8.5,
-  largeWidth: 12.1,
+  width: 9.5,
   sorts: ['owner_name', '-owner_name'],
   from: 'tablet',
   edits: 'owner_user_id',

@@ -1,5 +1,5 @@
 import type { Project } from '../api/openapi.ts';
-import { formatDaysIn, humanize } from '../format.ts';
+import { formatDaysIn, humanize, pluralize } from '../format.ts';
 
 type State = Project['health']['state'];
 
@@ -56,7 +56,12 @@ export const HealthReasons = ({ health }: Props) => (
   </ul>
 );
 
-/** The same in one line. It can be cut off, so the whole text is its title. */
-export const HealthReasonsLine = ({ health }: Props) => (
-  <span title={signsOf(health).join('\n')}>{signsOf(health).join(' · ')}</span>
-);
+/** The same for a list: warnings are only counted beside reasons, which a steering committee acts on. */
+export function HealthReasonsLine({ health }: Props) {
+  const { reasons, warnings } = health;
+  const isShort = reasons.length > 0 && warnings.length > 0;
+  const shown = isShort
+    ? [...reasons.map(formatDaysIn), pluralize(warnings.length, 'warning')]
+    : signsOf(health);
+  return <span title={signsOf(health).join('\n')}>{shown.join(' · ')}</span>;
+}

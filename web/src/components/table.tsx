@@ -30,8 +30,6 @@ export type Column<Row> = SortableColumn & {
   edits?: string;
   /** In rem. The column without a width takes the remaining space. */
   width?: number;
-  /** In rem, on a large screen. */
-  largeWidth?: number;
   end?: boolean;
   /** Below the title on a phone, which has no room for the column. */
   onPhone?: boolean | ((row: Row) => ReactNode);
@@ -39,8 +37,8 @@ export type Column<Row> = SortableColumn & {
   from?: 'tablet' | 'laptop' | 'desktop' | 'large' | 'wide';
 };
 
-const widthOf = ({ width, largeWidth = width }: Pick<Column<never>, 'width' | 'largeWidth'>) =>
-  width ? ({ '--width': `${width}rem`, '--large-width': `${largeWidth}rem` } as CSSProperties) : undefined;
+const widthOf = ({ width }: Pick<Column<never>, 'width'>) =>
+  width ? ({ '--width': `${width}rem` } as CSSProperties) : undefined;
 
 export type TableProps<Row> = {
   label: string;
@@ -67,7 +65,7 @@ export type TableProps<Row> = {
   loadMore?: (() => void) | undefined;
 };
 
-/** As in table.css. On a phone a title takes up to two lines, and there may be a line of details. */
+/** Of most rows, as in table.css. A title that takes more lines makes its row higher. */
 const rowHeights = { phone: 57, phoneWithDetails: 81, other: 41 };
 
 /** A virtualized table: only the visible rows are in the DOM, and scrolling near the end loads more. */
@@ -122,8 +120,8 @@ export function Table<Row>({
   const first = items[0]?.index ?? 0;
   useEffect(() => onVisible?.(first, last), [onVisible, first, last]);
   const visible = isPrinting ? rows.map((_, index) => index) : items.map((item) => item.index);
-  const above = isPrinting ? 0 : first * rowHeight;
-  const below = isPrinting ? 0 : (rows.length - 1 - last) * rowHeight;
+  const above = isPrinting ? 0 : (items[0]?.start ?? offset) - offset;
+  const below = isPrinting ? 0 : virtualizer.getTotalSize() + offset - (items.at(-1)?.end ?? offset);
   return (
     <TableFrame label={label} minWidth={minWidth}>
       <table
@@ -164,6 +162,8 @@ export function Table<Row>({
             return (
               <tr
                 key={rowKey(row)}
+                ref={isPrinting ? undefined : virtualizer.measureElement}
+                data-index={index}
                 aria-rowindex={index + 2}
                 data-row={rowKey(row)}
                 aria-current={rowKey(row) === current || undefined}

@@ -89,7 +89,7 @@ export const resolveColumn = (resolve: (issue: Issue) => void): Column<Issue> =>
   name: 'actions',
   header: 'Actions',
   isPinned: true,
-  width: 6,
+  width: 5.6,
   end: true,
   from: 'desktop',
   cell: (issue) =>

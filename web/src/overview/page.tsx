@@ -127,7 +127,7 @@ function ProjectHealth({ projects }: { projects: Project[] }) {
               <bdi>{name}</bdi>
               <span className="visually-hidden">, {humanize(health.state)}</span>
             </Link>
-            <p className="cut-off">
+            <p>
               <HealthReasonsLine health={health} />
             </p>
           </li>
@@ -171,7 +171,7 @@ const TopRisk = ({ risk, since }: { risk: RankedRisk; since: string }) => (
   <li>
     <span className="rank">{risk.rank}</span>
     <Score {...risk} />
-    <Link className="cut-off" href={`/risks/${risk.key}`} title={risk.title}>
+    <Link href={`/risks/${risk.key}`}>
       <bdi>{risk.title}</bdi>
     </Link>
     <span className="key">{risk.key}</span>

@@ -112,7 +112,7 @@ const NextDates = ({ dates }: { dates: readonly DueDate[] }) =>
       {dates.map(({ day, kind, list, key, title, person }) => (
         <li key={`${kind} ${key}`}>
           <span className="upcoming-day">{formatDay(day)}</span>
-          <Link className="grow cut-off" href={`/${list}/${key}`} title={title}>
+          <Link className="grow" href={`/${list}/${key}`}>
             <bdi>{title}</bdi>
           </Link>
           <span className="key">{key}</span>

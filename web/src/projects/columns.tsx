@@ -24,7 +24,7 @@ export const projectColumns: readonly Column<Project>[] = [
         <Link className="row-link" href={`/projects/${key}`} title={name}>
           <bdi>{name}</bdi>
         </Link>
-        <span className="secondary-line">
+        <span className="secondary-line reasons-line">
           <HealthReasonsLine health={health} />
         </span>
       </>
@@ -36,7 +36,7 @@ export const projectColumns: readonly Column<Project>[] = [
     width: 23,
     from: 'desktop',
     cell: ({ health }) => (
-      <span className="quiet two-lines">
+      <span className="quiet all-lines">
         <HealthReasonsLine health={health} />
       </span>
     ),
