@@ -128,7 +128,13 @@ onBothEngines('the device cookie', (start) => {
     );
     assert.deepEqual(await known(), []);
 
-    await signIn();
+    const { headers: own } = await signIn();
+    const changed = 'four lanterns along the canal';
+    const change = { password: changed, current_password: password };
+    assert.equal((await service.call('PUT', '/v1/me/password', undefined, change, own)).status, 204);
+    assert.deepEqual(await known(), []);
+
+    await signIn(changed);
     const invitation = await service.post(`/v1/personnel/${user_id}/invitation`, key, undefined);
     const [, token] = invitation.body.url.split('#');
     const earlier = await known();
