@@ -3,7 +3,7 @@ import { describe } from 'node:test';
 import { readXlsx } from '../../src/formats/xlsx.ts';
 import { issueTransitions } from '../../src/resources/issues/transitions.ts';
 import { riskTransitions } from '../../src/resources/risks/rules/transitions.ts';
-import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
+import { screenshot, startConsole, test, visit, waitUntilLoaded } from './console.ts';
 import { inDays, openHeatMap, openKeyForm, pick, signIn } from './page.ts';
 
 const console = startConsole();
@@ -637,6 +637,25 @@ describe('keys', () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('row', { name: /long gone.*Expired/ }).waitFor();
     assert.equal((await console.get(`/v1/keys/${id}`)).expires_at, '2020-01-01T00:00:00.000Z');
+  });
+
+  test('a key shows the browsers that signed in with it, and signs them out', async (t) => {
+    const { id, secret } = await console.post('/v1/keys', { name: 'kiosk', scopes: ['projects.read'] });
+    const signedIn = await fetch(`${console.app.baseUrl}/v1/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+      body: JSON.stringify({ key: secret }),
+    });
+    assert.equal(signedIn.status, 204);
+    const page = await console.open(t, '/keys');
+    await page.getByRole('button', { name: 'Edit kiosk' }).click();
+    await page.getByRole('button', { name: 'Sessions' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Sessions of kiosk' });
+    await dialog.getByRole('button', { name: /^Sign out/ }).waitFor();
+    await screenshot(page, 'key-sessions');
+    await dialog.getByRole('button', { name: /^Sign out/ }).click();
+    await dialog.getByText('Not signed in anywhere').waitFor();
+    assert.deepEqual((await console.get(`/v1/sessions?key_id=${id}`)).data, []);
   });
 
   test('removing scopes from the key in use hides their pages', async (t) => {

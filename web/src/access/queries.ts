@@ -25,12 +25,12 @@ export const readAccess = (user_id: string): Promise<Access | null> =>
     throw error;
   });
 
-/** The browsers in which a person is signed in. */
-export const useSessions = (user_id: string) =>
+/** The browsers that signed in as a person, or with a key. */
+export const useSessions = (query: { user_id: string } | { key_id: string }) =>
   useQuery({
-    queryKey: ['sessions', user_id],
+    queryKey: ['sessions', query],
     queryFn: async () =>
-      (await dataOrThrow(api.GET('/v1/sessions', { params: { query: { user_id } } }))).data.toReversed(),
+      (await dataOrThrow(api.GET('/v1/sessions', { params: { query } }))).data.toReversed(),
   });
 
 /** The ways to sign in that this service offers. */

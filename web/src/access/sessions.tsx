@@ -10,24 +10,29 @@ import { useSessions } from './queries.ts';
 import { describeWay } from './words.ts';
 
 /** The browsers in which a person is signed in. */
-export function Sessions({ user_id }: { user_id: string }) {
-  const query = useSessions(user_id);
+export const Sessions = ({ user_id }: { user_id: string }) => (
+  <Card id="sessions" title="Sessions">
+    <SessionList of={{ user_id }} />
+  </Card>
+);
+
+/** The browsers that signed in as a person, or with a key. */
+export function SessionList({ of }: { of: Parameters<typeof useSessions>[0] }) {
+  const query = useSessions(of);
   return (
-    <Card id="sessions" title="Sessions">
-      <Loaded query={query}>
-        {(sessions) =>
-          sessions.length === 0 ? (
-            <p className="quiet">Not signed in anywhere</p>
-          ) : (
-            <ul className="lines sessions">
-              {sessions.map((session) => (
-                <SessionLine key={session.id} session={session} />
-              ))}
-            </ul>
-          )
-        }
-      </Loaded>
-    </Card>
+    <Loaded query={query}>
+      {(sessions) =>
+        sessions.length === 0 ? (
+          <p className="quiet">Not signed in anywhere</p>
+        ) : (
+          <ul className="lines sessions">
+            {sessions.map((session) => (
+              <SessionLine key={session.id} session={session} />
+            ))}
+          </ul>
+        )
+      }
+    </Loaded>
   );
 }
 

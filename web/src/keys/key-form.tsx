@@ -1,3 +1,4 @@
+import { useManagesAccess } from '../access/queries.ts';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import {
   type Key,
@@ -8,6 +9,7 @@ import {
 } from '../api/openapi.ts';
 import { useRefresh, useWrite } from '../api/queries.ts';
 import { endSessionOn401, reloadMe, useHasScope, useIsLimited, useMe } from '../api/session.ts';
+import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import type { FieldOf } from '../components/form-values.ts';
@@ -75,12 +77,18 @@ export function NewKey({ onClose, onCreated }: NewProps) {
   );
 }
 
-type EditProps = { edited: Key; projectKeyOf: (project_id: string) => string; onClose: () => void };
+type EditProps = {
+  edited: Key;
+  projectKeyOf: (project_id: string) => string;
+  onShowSessions: () => void;
+  onClose: () => void;
+};
 
-export function EditKey({ edited, projectKeyOf, onClose }: EditProps) {
+export function EditKey({ edited, projectKeyOf, onShowSessions, onClose }: EditProps) {
   const refresh = useRefresh();
   const me = useMe();
   const isOwnKey = edited.id === me.key_id;
+  const managesAccess = useManagesAccess();
   const lastDay = edited.expires_at && dayOf(edited.expires_at);
   const tomorrow = daysFromToday(1);
   const fields = useFields(lastDay !== null && lastDay < tomorrow ? lastDay : tomorrow);
@@ -109,6 +117,13 @@ export function EditKey({ edited, projectKeyOf, onClose }: EditProps) {
         submit={save}
         reload={async () => toForm(await dataOrThrow(api.GET('/v1/keys/{id}', { params })))}
         onClose={onClose}
+        extra={
+          managesAccess && (
+            <Button plain onPress={onShowSessions}>
+              Sessions
+            </Button>
+          )
+        }
       >
         {isOwnKey && (
           <p className="notice">

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { SessionList } from '../access/sessions.tsx';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Key, KeyWithSecret } from '../api/openapi.ts';
 import { latestOf, useRefresh, useWrite } from '../api/queries.ts';
@@ -7,7 +8,7 @@ import { useHasScope, useMe } from '../api/session.ts';
 import { Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { CreateButton } from '../components/create-button.tsx';
-import { Confirm } from '../components/dialog.tsx';
+import { Confirm, Dialog } from '../components/dialog.tsx';
 import { FilterBar, FilterMenu, NoMatches, useFilters } from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { Secret } from '../components/secret.tsx';
@@ -27,7 +28,7 @@ import { PersonLink, PersonName } from '../personnel/person-link.tsx';
 import { useProjectKeys } from '../projects/queries.ts';
 import { EditKey, NewKey } from './key-form.tsx';
 
-type OpenDialog = { kind: 'edit' | 'revoke' | 'rotate'; key: Key };
+type OpenDialog = { kind: 'edit' | 'sessions' | 'revoke' | 'rotate'; key: Key };
 
 /** The API keys and what each can do. */
 export function KeysPage() {
@@ -97,7 +98,21 @@ export function KeysPage() {
           Copy this key now; you won't see it again.
         </Secret>
       )}
-      {open?.kind === 'edit' && <EditKey edited={open.key} projectKeyOf={projectKeyOf} onClose={close} />}
+      {open?.kind === 'edit' && (
+        <EditKey
+          edited={open.key}
+          projectKeyOf={projectKeyOf}
+          onShowSessions={() => setOpen({ kind: 'sessions', key: open.key })}
+          onClose={close}
+        />
+      )}
+      {open?.kind === 'sessions' && (
+        <Dialog title={`Sessions of ${open.key.name}`} onClose={close}>
+          <div className="dialog-body">
+            <SessionList of={{ key_id: open.key.id }} />
+          </div>
+        </Dialog>
+      )}
       {open?.kind === 'revoke' && <Revoke revoked={latestOf(query.data, open.key)} onClose={close} />}
       {open?.kind === 'rotate' && (
         <Rotate
@@ -257,16 +272,19 @@ function Rotate({ rotated, onClose, onRotated }: RotateProps) {
       await write(
         api.POST('/v1/keys/{id}/rotate', {
           params: { path: { id: rotated.id } },
-          // Time to replace the secret everywhere, and to sign in again with one's own key.
+          // Time to replace the secret everywhere.
           body: { overlap_seconds: 3600 },
         }),
       ),
     );
   return (
     <Confirm title={`Rotate ${rotated.name}?`} action="Rotate" act={rotate} onClose={onClose}>
-      <p>Creates a new secret, shown once. The old secret works for one more hour.</p>
+      <p>
+        Creates a new secret, shown once. The old secret works for one more hour. Browsers that signed in with
+        the key are signed out.
+      </p>
       {rotated.id === me.key_id && (
-        <p className="notice">You are signed in with this key. Sign in again with the new secret.</p>
+        <p className="notice">You are signed in with this key, and stay signed in here.</p>
       )}
     </Confirm>
   );
