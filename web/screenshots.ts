@@ -1,19 +1,20 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addActivity } from '../demo/activity.ts';
 import { fillDemo } from '../demo/fill.ts';
+import { inviteDemoPerson } from '../demo/sign-in.ts';
 import { startService } from '../src/commands/serve.ts';
 import { fileDatabaseUrl, readConfig } from '../src/config.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { launchBrowser } from '../test/browser.ts';
-import { waitUntilLoaded } from './tests/console.ts';
+import { waitUntilLoaded } from './tests/page.ts';
+import { describePicture, pictures } from './tests/picture.ts';
 
-/** Takes the pictures in the README from the demo: `npm run screenshots`. */
-const pictures = [{ name: 'overview', path: '/' }];
+/** Takes the pictures in the README from the demo, as its person sees it: `npm run screenshots`. */
 const target = join(import.meta.dirname, '../docs/images');
 const folder = mkdtempSync(join(tmpdir(), 'muster-screenshots-'));
-const { app, first } = await startService(
+const { app } = await startService(
   readConfig({ MUSTER_DATABASE_URL: fileDatabaseUrl(join(folder, 'muster.db')), MUSTER_PORT: '0' }),
 );
 const browser = await launchBrowser();
@@ -30,7 +31,7 @@ try {
       viewport: { width: 1440, height: 860 },
     });
     await context.request.post(`${app.baseUrl}/v1/session`, {
-      data: { key: first?.key },
+      data: { link: (await inviteDemoPerson(app.database, systemClock())).token },
       headers: { origin: app.baseUrl },
     });
     const page = await context.newPage();
@@ -39,6 +40,8 @@ try {
       await waitUntilLoaded(page);
       await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)));
       await page.screenshot({ path: join(target, `${name}-${colorScheme}.png`) });
+      const description = JSON.stringify(await describePicture(page), null, 2);
+      writeFileSync(join(target, `${name}.json`), `${description}\n`);
     }
     await context.close();
   }

@@ -13,6 +13,9 @@ import { createLink } from '../../src/store/access/links.ts';
 import { bySystem } from '../../src/store/writes/change.ts';
 import { launchBrowser } from '../../test/browser.ts';
 import { demoDatabase, migratedDatabase, type TestDatabase } from '../../test/databases.ts';
+import { waitUntilLoaded } from './page.ts';
+
+export { waitUntilLoaded };
 
 type Options = BrowserContextOptions & {
   scopes?: readonly Scope[];
@@ -171,12 +174,6 @@ export function startConsole({ isEmpty = false, clock = systemClock, environment
     /** Starts the service again after it was closed. */
     restart: () => start(new URL(app.baseUrl).port),
   };
-}
-
-/** Waits until the page has loaded its data. */
-export async function waitUntilLoaded(page: Page): Promise<void> {
-  await page.waitForSelector('main[aria-busy="false"] :is(h1, .empty, .notice)');
-  await page.waitForFunction(() => document.querySelector('.loading, main[aria-busy="true"]') === null);
 }
 
 /** Opens another path on a page and waits for its data. */

@@ -7,6 +7,12 @@ export const inDays = (days: number) => daysAgo(-days);
 /** The number of the week that a day is in: this week has the number 0. Weeks begin on Monday. */
 export const weekIn = (days: number) => Math.floor((days + ((new Date(daysAgo(0)).getUTCDay() + 6) % 7)) / 7);
 
+/** Waits until the page has loaded its data. */
+export async function waitUntilLoaded(page: Page): Promise<void> {
+  await page.waitForSelector('main[aria-busy="false"] :is(h1, .empty, .notice)');
+  await page.waitForFunction(() => document.querySelector('.loading, main[aria-busy="true"]') === null);
+}
+
 /** Opens the form for an API key, on the sign-in page or in the dialog that appears when the session has ended. */
 export async function openKeyForm(page: Page): Promise<void> {
   await page.getByText('Use an API key').waitFor();
