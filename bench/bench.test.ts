@@ -63,6 +63,11 @@ test('the value of a benchmark is the median of the ratios of its rounds', () =>
   assert.equal(benchmark('page', ratio, round(79, 100)).is_met, false);
 });
 
+test('a benchmark whose work or baseline finished nothing is an error, not a missed goal', () => {
+  for (const nothing of [round(90, 0), round(90, Number.NaN), round(Number.NaN, 90)])
+    assert.throws(() => benchmark('page', ratio, round(90, 100), nothing), /page measured nothing/);
+});
+
 test('slowdown and seconds_more goals are met by values up to the bound', () => {
   const slower = benchmark('ranked', { judged_by: 'slowdown', bound: 1.3 }, round(100, 150));
   assert.deepEqual([slower.value, slower.is_met], [1.5, false]);

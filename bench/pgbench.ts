@@ -9,6 +9,7 @@ import { listPage } from '../src/lists/list.ts';
 import { riskList } from '../src/resources/risks/register.ts';
 import type { Tables } from '../src/store/tables.ts';
 import type { StatementLoop } from './children/statement-loop.ts';
+import { NoResponse } from './load.ts';
 import { type Measurement, summarizeDurations } from './measurement.ts';
 import { nodeScript, run } from './processes.ts';
 
@@ -117,6 +118,7 @@ async function runWithPgbench(
   const logs = globSync(`${log}.*`);
   const durations = logs.flatMap((log) => readLog(readFileSync(log, 'utf8')));
   for (const log of logs) rmSync(log);
+  if (durations.length === 0) throw new NoResponse('pgbench finished no transaction');
   const [, per_second] = /^tps = ([\d.]+)/m.exec(output) ?? [];
   return { ...summarizeDurations(durations, seconds), per_second: Number(per_second) };
 }

@@ -52,6 +52,8 @@ export function summarizeRounds(
   rounds: Round[],
 ): BenchmarkResult {
   const values = rounds.map((round) => computeValue(goal, round));
+  // Such as a side that finished nothing: neither a goal nor a comparison would notice.
+  if (!values.every(Number.isFinite)) throw new Error(`${name} measured nothing`);
   const measured = {
     work: medianSide(rounds.map((round) => round.work)),
     baseline: medianSide(rounds.map((round) => round.baseline)),
