@@ -72,7 +72,8 @@ onBothEngines('the account of a person', (start) => {
   });
 
   test('has a new password only from who knows the current one, or signed in with a passkey', async (t) => {
-    const service = await start(t);
+    // Its delays must not be over by themselves.
+    const service = await start(t, { clock: settableClock('2026-11-19T10:00:00.000Z') });
     const ada = await service.member(['projects.read']);
     await givePassword(service, ada.user_id);
     const stored = () => service.database.db.selectFrom('passwords').select('hash').execute();
