@@ -45,6 +45,12 @@ onBothEngines('somebody who guesses passwords', (start) => {
     assert.equal(await statusOf(service, '203.0.114.1', email), 401);
     assert.equal(await statusOf(service, '203.0.114.1', email), 429, 'the second has to wait');
     assert.equal(await statusOf(service, '198.51.100.1', email, password), 204);
+    const counted = await service.database.db
+      .selectFrom('sign_in_failures')
+      .select('failures')
+      .where('account', '=', account)
+      .executeTakeFirst();
+    assert.equal(counted?.failures, 101, 'a right password is no guess');
     // Where the person has signed in before, the guesses of others do not count.
     assert.equal(await statusOf(service, '198.51.100.1', email), 401);
     assert.equal(await statusOf(service, '198.51.100.1', email, password), 204);

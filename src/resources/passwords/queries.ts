@@ -86,10 +86,7 @@ async function checkPassword(
     return verifyPassword(password, stored);
   });
   const isRight = await load.whileWaiting(request.raw, turnTaken);
-  const [ofPlace] = counters;
-  if (isRight) {
-    await database.write((db) => db.deleteFrom('sign_in_failures').where('account', '=', ofPlace).execute());
-  }
+  if (isRight) await database.write((db) => uncountAttempt(db, counters));
   return isRight;
 }
 
@@ -184,7 +181,7 @@ const readFailures = (db: Kysely<Tables>, counters: readonly string[]): Promise<
     .where('account', 'in', counters)
     .execute();
 
-/** Counts an attempt before it is made, so that many at once are not all the first. A successful one deletes the count. */
+/** Counts an attempt before it is made, so that many at once are not all the first. */
 async function countAttempt(
   db: Transaction<Tables>,
   counters: Attempt['counters'],
@@ -202,6 +199,20 @@ async function countAttempt(
       .onConflict((conflict) => conflict.column('account').doUpdateSet(counted))
       .execute();
   }
+}
+
+/** Forgets the failures of the place. Those of others stay, but this attempt was none. */
+async function uncountAttempt(
+  db: Transaction<Tables>,
+  [ofPlace, ofAccount = '']: Attempt['counters'],
+): Promise<void> {
+  await lockTables(db, 'sign_in_failures');
+  await db.deleteFrom('sign_in_failures').where('account', '=', ofPlace).execute();
+  await db
+    .updateTable('sign_in_failures')
+    .set((eb) => ({ failures: eb('failures', '-', 1) }))
+    .where('account', '=', ofAccount)
+    .execute();
 }
 
 function assertNoDelay(
