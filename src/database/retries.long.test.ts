@@ -72,7 +72,7 @@ const imports: Record<string, [path: string, file: string]> = {
   ],
   groups: [
     '/v1/groups/import?mode=upsert&unknown_people=create',
-    `Name,Parent,Members\n${rows.map((i) => `Group ${i},${i % 20 === 3 ? `Group ${i + 20}` : ''},Person ${i % 5}; Somebody New\n`).join('')}`,
+    `Name,Parent,Members\n${rows.map((i) => `Group ${i},${i % 20 === 3 && i < 60 ? `Group ${i + 20}` : ''},Person ${i % 5}; Somebody New\n`).join('')}`,
   ],
   projects: [
     '/v1/projects/import?mode=upsert',

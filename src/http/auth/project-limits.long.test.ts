@@ -475,6 +475,7 @@ function samplesOf({ name, schema }: Parameter, dataset: Dataset): string[] {
     department: 'Works',
     location: 'London',
     subject: dataset.risk,
+    key_id: dataset.key,
   };
   assert.ok(texts[name], `Say here what to ask for with ${name}.`);
   return [texts[name]];

@@ -15,7 +15,7 @@ export const maxLength = 100;
 
 /** What a bracket may hold that does not change what a column is: a scale, a unit, or a note for those who fill it in. */
 const bracket =
-  /[([]\s*(?:%|percent(?:age)?|pct|yes\/no|y\/n|required|mandatory|optional|read[- ]only|[hml](?:\/[hml])+|(?:out of |\/ ?)\d{1,3}|\d{1,3}\s*(?:[\p{Pd}=:]|\.\.|to\b|bis\b)[^)\]]*|(?:y{2,4}|m{2,3}|d{2}|j{4}|t{2})(?:[./-](?:y{2,4}|m{2,3}|d{2}|j{4}|t{2}))+)\s*[)\]]/giu;
+  /[([]\s*(?:(?:%|percent(?:age)?|pct|yes\/no|y\/n|required|mandatory|optional|read[- ]only|[hml](?:\/[hml])+|(?:out of |\/ ?)\d{1,3}|(?:y{2,4}|m{2,3}|d{2}|j{4}|t{2})(?:[./-](?:y{2,4}|m{2,3}|d{2}|j{4}|t{2}))+)\s*|\d{1,3}\s*(?:[\p{Pd}=:]|\.\.|to\b|bis\b)[^()[\]]*)[)\]]/giu;
 
 /** `Job title [jobTitle]` has its name twice. */
 const repeatedName = (whole: string, name: string, inBrackets: string) =>
@@ -59,7 +59,7 @@ export const normalizeWord = (text: string) =>
     .replaceAll(', ', ',');
 
 const codeFirst = /^(?:\((\p{L}?\d{1,3})\)|(\p{L}?\d{1,3})\s*[\p{Pd}:=.)])\s*(\p{L}.*)$/su;
-const codeLast = /^(\p{L}.*?)\s*(?:\((\p{L}?\d{1,3})\)|\[(\p{L}?\d{1,3})\])$/su;
+const codeLast = /^(\p{L}.*?)(?:\((\p{L}?\d{1,3})\)|\[(\p{L}?\d{1,3})\])$/su;
 
 /** The code and the label of `1 - Critical`, `P1: Urgent`, `(2) Normal` and `High (4)`. */
 export function labelledIn(text: string): { code: string; label: string } | undefined {
@@ -67,7 +67,7 @@ export function labelledIn(text: string): { code: string; label: string } | unde
   const [, inBrackets, code = inBrackets, label] = codeFirst.exec(text) ?? [];
   if (code !== undefined && label !== undefined) return { code, label };
   const [, before, round, last = round] = codeLast.exec(text) ?? [];
-  return last !== undefined && before !== undefined ? { code: last, label: before } : undefined;
+  return last !== undefined && before !== undefined ? { code: last, label: before.trim() } : undefined;
 }
 
 /** Finds what a whole text stands for, also with a code before or after it. */

@@ -166,7 +166,7 @@ function directionOf(labels: ReadonlyMap<number, ReadonlySet<unknown>>): 'along'
 function isTurnedIn(name: string, ratings: number, wordFor: (label: string) => unknown): boolean {
   const text = name.slice(0, maxLength);
   if (/\b(?:[2-9]|\d\d+)\s*(?:-|–|—|\.\.|to|bis)\s*[01]\b/.test(text)) return true;
-  const [, after, before] = /\b[01]\s*[=:]\s*(\p{L}+)|(\p{L}+)\s*=\s*[01]\b/u.exec(text) ?? [];
+  const [, after, before] = /\b[01]\s*[=:]\s*(\p{L}+)|(?<!\p{L})(\p{L}+)\s*=\s*[01]\b/u.exec(text) ?? [];
   const word = after ?? before ?? '';
   return /^(?:high|most|worst|top|max|hoch|höch)/i.test(word) || Number(wordFor(word)) > ratings / 2;
 }

@@ -42,7 +42,8 @@ export const peopleSync: SyncTarget = {
         .values(added.map((user_id) => ({ source, user_id, deactivated: 0 })))
         .execute();
     const returned: { id: string; name: string }[] = [];
-    for (const { user_id } of stored.filter(({ deactivated }) => deactivated === 1)) {
+    const away = new Set(stored.flatMap(({ user_id, deactivated }) => (deactivated === 1 ? user_id : [])));
+    for (const user_id of ids.filter((id) => away.has(id))) {
       await db
         .updateTable('synced_people')
         .set({ deactivated: 0 })
