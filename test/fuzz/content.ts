@@ -75,6 +75,7 @@ const problemSchema: Schema = {
         required: ['code', 'detail'],
         properties: {
           pointer: { type: 'string', pattern: '^#' },
+          column: { type: 'string' },
           parameter: { type: 'string' },
           code: { type: 'string' },
           detail: { type: 'string' },

@@ -34,6 +34,8 @@ const comparable = ({ origin, known }: Side, { text, headers }: ServiceResponse)
       .replace(/mst_\w+(,\w{4},[^,]*,)?/g, 'mst')
       .replace(/whsec_[\w+/=]+/g, 'whsec')
       .replace(/…\w{4}/g, '…')
+      // The start of an id at the end of a text that was cut.
+      .replace(/\b[a-z]{3}_[0-9a-v]{0,25}…/g, '…')
       .replace(/"latency_ms":\d+/g, '"latency_ms":1')
       // In a CSV cell, quotes of JSON are doubled.
       .replace(/"+(next_cursor|request_id|prefix|last_four|last_used_at)"+:(null|"+[^"]*"+)/g, '"$1":"…"'),

@@ -114,7 +114,10 @@ describe('the overview', () => {
     }[];
     const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
     const reasons = projects
-      .flatMap(({ health: { reasons, warnings } }) => [...reasons, ...warnings])
+      .flatMap(({ health: { reasons, warnings } }) => [
+        ...[...reasons, ...warnings],
+        warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`,
+      ])
       .map((reason) => reason.replace(/\d{4}-\d\d-\d\d/, (day) => format.format(new Date(day))));
     for (const shown of await page.locator('.reasons p').allTextContents()) {
       for (const reason of shown.split(' · ')) assert.ok(reasons.includes(reason), reason);
