@@ -127,6 +127,15 @@ export const hostileFiles: Record<
   string,
   [format: keyof typeof fileTypesByFormat, create: () => Buffer | string | Promise<Buffer>]
 > = {
+  'a name of many words, in parts': [
+    'csv',
+    () => `First name,Last name\n${'a '.repeat(200_000)}${'b '.repeat(200_000)},x\n`,
+  ],
+  'a long column name above many rows': ['csv', () => `${'é'.repeat(400_000)},name\n${'1,x\n'.repeat(2000)}`],
+  'long words in a column of choices': [
+    'csv',
+    () => `name,status\n${`x,${'é'.repeat(200_000)}\n`.repeat(10)}`,
+  ],
   'unclosed CDATA sections': [
     'xlsx',
     () => sheetBook([`<row><c t="inlineStr"><is><t>${'<![CDATA['.repeat(100_000)}`]),

@@ -99,11 +99,16 @@ export function timeOfSerial(serial: number): string | undefined {
   return time.endsWith('T00:00:00.000Z') ? time.slice(0, 10) : time.slice(0, 19).replace('T', ' ');
 }
 
+/** No choice is longer, and folding a long text takes long. */
+const maxChoiceLength = 100;
+
 /** `In progress` is `in_progress`. */
 function readChoice(choices: readonly unknown[]) {
   return (cell: unknown) => {
-    const choice = fold(String(cell)).replace(/[\s-]+/g, '_');
-    return choices.includes(choice) ? choice : String(cell);
+    const text = String(cell);
+    if (text.length > maxChoiceLength) return text;
+    const choice = fold(text).replace(/[\s-]+/g, '_');
+    return choices.includes(choice) ? choice : text;
   };
 }
 

@@ -175,10 +175,17 @@ const textsOf = ({ line, cells }: TableRow): Title => ({
   texts: cells.filter(isFilled).map((cell) => String(cell).trim()),
 });
 
+/** Longer texts must be equal to count as the name of a column. */
+const maxFolded = 500;
+
 /** Whether the cells of a row are the names of their columns. */
 const isHeaderAgain = (names: readonly string[], cells: readonly unknown[]) => {
   const filled = cells.flatMap((cell, i) => (isFilled(cell) ? [i] : []));
-  const isName = (i: number) => fold(String(cells[i]).trim()) === fold(names[i] ?? '');
+  const isName = (i: number) => {
+    const [cell, name] = [String(cells[i]).trim(), names[i] ?? ''];
+    // Folding a long text takes long, and this looks at each row.
+    return cell === name || (cell.length + name.length <= maxFolded && fold(cell) === fold(name));
+  };
   return (
     filled.length > 1 &&
     2 * filled.length >= names.filter((name) => name !== '').length &&

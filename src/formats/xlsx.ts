@@ -336,7 +336,8 @@ function rowCollector(
     // Without the noise of binary fractions: 0.07 * 100 is 7.000000000000001.
     if (format === 'percent') return `${Number((number * 100).toPrecision(12))}%`;
     if (format === 'date') return timeOfSerial(number + epoch) ?? number;
-    if (typeof format === 'number' && number >= 0) return String(number).padStart(format, '0');
+    if (typeof format === 'number' && number >= 0 && Number.isInteger(number))
+      return String(number).padStart(format, '0');
     // In a column of dates, it would be read as a day of the other date system.
     return epoch === 0 ? number : String(number);
   }

@@ -56,7 +56,8 @@ export function rejectRepeated(importable: Importable) {
   const lines = new Map<string, number>();
   return (row: ParsedRow): ParsedRow => {
     if (importable.additive) return row;
-    const project = fold((row.projects ?? []).join(' '));
+    // The texts that name the one project of all rows can differ.
+    const project = importable.project ? '' : fold((row.projects ?? []).join(' '));
     for (const key of uniqueKeysOf(row, importable)) {
       // The key beside the id of another service may be that of something else here.
       if (key.startsWith('key ') && row.identity.id !== undefined) continue;

@@ -181,13 +181,7 @@ function joinSplitValues(
   for (const [field, texts] of Object.entries(parts)) {
     const joined = texts.filter((text) => text).join(' ');
     values[field] ??= joined || undefined;
-    const words = fold(String(values[field])).split(' ');
-    if (
-      fold(joined)
-        .split(' ')
-        .every((word) => word === '' || words.includes(word))
-    )
-      continue;
+    if (joined === '' || joined === values[field] || hasAllWords(String(values[field]), joined)) continue;
     const detail = `The ${field} is “${shortened(String(values[field]))}”, so “${shortened(joined)}” in other columns was not used.`;
     parsed.warnings.push(fieldError(field, 'not_used', detail));
   }
@@ -215,6 +209,12 @@ function joinSplitValues(
     ...attributes,
   });
 }
+
+/** Longer texts are no names, and looking at each of their words takes long. */
+const hasAllWords = (name: string, joined: string) =>
+  name.length <= maxReferenceLength &&
+  joined.length <= maxReferenceLength &&
+  new Set(fold(joined).split(' ')).isSubsetOf(new Set(fold(name).split(' ')).add(''));
 
 function readCell(
   parsed: ParsedRow,

@@ -18,6 +18,26 @@ const grace = '2,Grace,grace@example.com,';
 const alan = '3,Alan,alan@example.com,';
 
 onBothEngines('a sync', (start) => {
+  test('finds people by their ids in another service', async (t) => {
+    const { service, key } = await withKey(start(t));
+    const id = (i: number) => `usr_01k7mvh1fneep8opkbaknvb1l${i}`;
+    const file = `user_id,name\n${[0, 1, 2].map((i) => `${id(i)},Person ${i}\n`).join('')}`;
+    for (const [created, unchanged] of [
+      [3, 0],
+      [0, 3],
+    ]) {
+      const path = '/v1/personnel/import?mode=sync&source=other&max_leaving=100';
+      const { body, text } = await service.upload(path, key, file);
+      assert.deepEqual(
+        [body.summary?.created, body.summary?.unchanged, body.summary?.leavers],
+        [created, unchanged, []],
+        text,
+      );
+      const people: Any[] = await service.list('/v1/personnel', key);
+      assert.deepEqual(pluck(people, 'status'), ['active', 'active', 'active']);
+    }
+  });
+
   test('deactivates who is missing in its source, hands over, and activates who comes back', async (t) => {
     const { service, key } = await withKey(start(t));
     await service.make('/v1/personnel', key, { name: 'Zoe' });
@@ -53,6 +73,13 @@ onBothEngines('a sync', (start) => {
     // A row that fails is not missing.
     const failed = await sync(csv('1,Ada,not an address,', grace, alan));
     assert.deepEqual([failed.body.summary.failed, failed.body.summary.leavers], [1, []]);
+    // It may be about anybody if it has no valid key.
+    for (const row of [',Ada,,Grace', ',Ada,ada@@example.com,', '"\u0001",Ada,,']) {
+      const { status, body } = await sync(csv(row, grace, alan), 'max_leaving=100');
+      assert.deepEqual([status, body.code], [422, 'import_refused'], row);
+      assert.match(body.detail, /^Line 2 has a valid value for none of user_id, external_id, email/);
+      assert.equal((await statuses()).Ada, 'active');
+    }
     const dryRun = await sync(csv(grace, alan), 'dry_run=true');
     assert.deepEqual(pluck(dryRun.body.summary.leavers, 'name'), ['Ada']);
     assert.equal((await statuses()).Ada, 'active');

@@ -9,6 +9,22 @@ const risks = '/v1/projects/APOLLO/risks';
 const issues = '/v1/projects/APOLLO/issues';
 
 onBothEngines('an import with mode=upsert', (start) => {
+  test('rejects a second row about the same item, however it names the project', async (t) => {
+    const { service, key } = await withKey(start(t));
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const file = 'project,external_id,title\nAPOLLO,x1,First\n,x1,Second\nApollo,x1,Third\n';
+    const { body } = await service.upload(`${risks}/import?mode=upsert`, key, file);
+    assert.deepEqual(
+      body.results.map(({ status, errors }: Any) => [status, errors?.[0]?.code]),
+      [
+        ['created', undefined],
+        ['failed', 'repeated_key'],
+        ['failed', 'repeated_key'],
+      ],
+    );
+    assert.deepEqual(pluck(await service.list(risks, key), 'title'), ['First']);
+  });
+
   test('changes nothing that the file does not say', async (t) => {
     const { service, key } = await withKey(start(t));
     await service.make('/v1/projects', key, { name: 'Apollo' });

@@ -64,7 +64,8 @@ export async function runSync(store: Store, job: ImportJob, options: SyncOptions
   const { recorded } = outcome.results;
   const seen = new Set(recorded.flatMap(({ keys }) => keys));
   const returned = recorded.flatMap(({ returned }) => returned);
-  missing ??= brought.filter(({ id }) => !seen.has(id));
+  // A row can be about somebody by the id of another service, which only writing it finds.
+  missing = (missing ?? brought).filter(({ id }) => !seen.has(id));
   // Who is in a row that failed is not known.
   if (target.keysOfWritten && outcome.results.counts.failed > 0) missing = [];
   rejectTooMany(missing, brought.length, options, target, 'The rows of the file were imported.');
@@ -86,13 +87,24 @@ async function addKeysOfFile(job: ImportJob, keys: Set<string>) {
           'import_refused',
           `Line ${row.line} cannot be read, so it is not known who is missing in the file. Nothing was changed. ${parsed.errors[0]?.detail ?? ''}`,
         );
-      const repeated = uniqueKeysOf(parsed, importable).find((key) => keys.has(key));
+      const own = uniqueKeysOf(parsed, importable);
+      const isWrong = (key: string) =>
+        parsed.errors.some(({ pointer }) => pointer === `#/${key.split(' ')[0]}`);
+      // This row may be about somebody who would count as missing.
+      if (own.every(isWrong)) {
+        const fields = importable.keys.map(({ field }) => field).join(', ');
+        throw new Problem(
+          'import_refused',
+          `Line ${row.line} has a valid value for none of ${fields}, so it is not known whom it is about. Nothing was changed. Correct it or remove it.`,
+        );
+      }
+      const repeated = own.find((key) => keys.has(key));
       if (repeated !== undefined)
         throw new Problem(
           'import_refused',
           `Line ${row.line} has the same ${repeated.replace(' ', ' as another line: ')}. Nothing was changed. Remove one of the two lines, or correct it.`,
         );
-      for (const key of uniqueKeysOf(parsed, importable)) keys.add(key);
+      for (const key of own) keys.add(key);
     }
   }
 }

@@ -71,6 +71,27 @@ onBothEngines('the account of a person', (start) => {
     ]);
   });
 
+  test('gets nothing lasting from a session that ended since the request began', async (t) => {
+    const service = await start(t, {});
+    const ada = await service.member(['projects.read']);
+    await givePassword(service, ada.user_id);
+    const { db, write } = service.database;
+    assert.equal(await statusOf(service, ada.headers), 200);
+    // The session has ended, and the instance does not know it yet.
+    await write((db) => db.withoutPlugins().deleteFrom('sessions').execute());
+    const chosen = { password: next, current_password: current };
+    const asked = [
+      await service.call('PUT', '/v1/me/password', undefined, chosen, ada.headers),
+      await service.post('/v1/me/keys', undefined, { name: 'mine' }, ada.headers),
+    ];
+    assert.deepEqual(pluck(asked, 'status'), [401, 401]);
+    assert.deepEqual(await db.selectFrom('passwords').select('hash').execute(), [{ hash: await hash }]);
+    assert.deepEqual(
+      await db.selectFrom('keys').select('id').where('user_id', '=', ada.user_id).execute(),
+      [],
+    );
+  });
+
   test('has a new password only from who knows the current one, or signed in with a passkey', async (t) => {
     // Its delays must not be over by themselves.
     const service = await start(t, { clock: settableClock('2026-11-19T10:00:00.000Z') });

@@ -5,7 +5,6 @@ import { created, sendIdempotent } from '../../http/request/idempotency.ts';
 import { showSecret, withoutSecret } from '../../http/response/secrets.ts';
 import { findPerson } from '../../store/access/actors.ts';
 import { countValidKeys } from '../../store/access/key-writes.ts';
-import { lockTables } from '../../store/writes/locks.ts';
 import { withoutProjectScope } from '../../store/writes/tracker.ts';
 import {
   assertHoldsAtLeast,
@@ -20,6 +19,7 @@ import {
 import { Key, KeyWithSecret, keyFilters } from '../keys/schema.ts';
 import { listRoute } from '../list-route.ts';
 import { PersonalKeyInput } from './schema.ts';
+import { lockOwnAccess } from './sign-in.ts';
 
 const maxPersonalKeys = 20;
 
@@ -57,7 +57,7 @@ export function personalKeyRoutes(app: App): void {
     async (request, reply) => {
       return sendIdempotent(request, reply, async (db) => {
         const { actor, body, moment } = request;
-        await lockTables(db, 'access');
+        await lockOwnAccess(withoutProjectScope(db), request);
         // The access may have ended since the request began; the key would work again if it were given again.
         if (!(await findPerson(withoutProjectScope(db), actor.user_id)))
           throw notFound('access of', actor.id);

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Kysely, Transaction } from 'kysely';
-import { notFound } from '../../core/errors.ts';
+import { notFound, Problem } from '../../core/errors.ts';
 import { Id, NoContent, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
 import { sendResource } from '../../http/response/resource.ts';
@@ -186,9 +186,21 @@ const ownAccess = (app: App, { actor }: FastifyRequest) => getAccess(app.databas
 const writeUnlimited = <T>({ database }: FastifyRequest, work: (db: Transaction<Tables>) => Promise<T>) =>
   database.write((db) => work(withoutProjectScope(db)));
 
-/** Access may end between the start of a request and its write: nothing may be left that works if it is given again. */
-async function lockOwnAccess(db: Transaction<Tables>, { actor }: FastifyRequest): Promise<Access> {
+/**
+ * Access and session may end between the start of a request and its write, as by a reset: nothing may be left that works
+ * without them.
+ */
+export async function lockOwnAccess(
+  db: Transaction<Tables>,
+  { actor }: Pick<FastifyRequest, 'actor'>,
+): Promise<Access> {
   await lockTables(db, 'access');
+  const session = await db
+    .selectFrom('sessions')
+    .select('id')
+    .where('id', '=', actor.session?.id ?? '')
+    .executeTakeFirst();
+  if (!session) throw new Problem('unauthenticated', 'You are signed out. Sign in again.');
   return getAccess(db, actor.id);
 }
 

@@ -29,11 +29,25 @@ onBothEngines('somebody who guesses passwords', (start) => {
     assert.equal(await statusOf(service, '198.51.100.9', email, password, known.device), 204);
   });
 
+  test('delays nobody by what is written as an address, or by a clock that was ahead', async (t) => {
+    const service = await start(t, { clock: settableClock(noon), environment });
+    const [{ email } = { email: '' }] = await addPeople(service, 1);
+    for (let i = 0; i < 5; i++)
+      assert.equal(await statusOf(service, '203.0.113.1', `${email} network 198.51.100.1`), 401);
+    assert.equal(await statusOf(service, '198.51.100.1', email, password), 204);
+    for (let i = 0; i < 5; i++) assert.equal(await statusOf(service, '198.51.100.2', email), 401);
+    assert.equal(await statusOf(service, '198.51.100.2', email, password), 429);
+    await service.database.write((db) =>
+      db.updateTable('sign_in_failures').set({ last_at: '2036-01-01T00:00:00.000Z' }).execute(),
+    );
+    assert.equal(await statusOf(service, '198.51.100.2', email, password), 204);
+  });
+
   test('for one account from many networks leaves everybody else an attempt at once', async (t) => {
     const service = await start(t, { clock: settableClock(noon), environment });
     const [{ email } = { email: '' }] = await addPeople(service, 1);
     assert.equal(await statusOf(service, '203.0.113.1', email), 401);
-    const account = digest('sha256', email, 'hex');
+    const account = digest('sha256', JSON.stringify([email]), 'hex');
     const { numUpdatedRows } = await service.database.write((db) =>
       db
         .updateTable('sign_in_failures')

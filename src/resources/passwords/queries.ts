@@ -60,7 +60,7 @@ async function attemptOf(request: FastifyRequest, email: string, user_id: string
   const place = placeOf(request);
   const known = await findKnownClient(server.database.db, user_id, place, moment.now);
   const isGone = () => raw.socket.destroyed;
-  const counterOf = (...parts: string[]) => hash('sha256', [email, ...parts].join(' '), 'hex');
+  const counterOf = (...parts: string[]) => hash('sha256', JSON.stringify([email, ...parts]), 'hex');
   if (known === 'browser') {
     const of = counterOf('browser', place.device ?? '');
     return { turn: { of, isKnown: true, isGone }, counters: [of] };
@@ -226,7 +226,8 @@ function assertNoDelay(
   const { freeAttempts, maxSeconds } = inAll < manyFailures ? delays : delaysWhileGuessed;
   if (own.failures < freeAttempts) return;
   const delayMs = Math.min(2 ** (own.failures - freeAttempts), maxSeconds) * 1000;
-  const waitMs = Date.parse(own.last_at) + delayMs - Date.parse(now);
+  // An attempt that another clock puts far into the future delays nobody until then.
+  const waitMs = delayMs - Math.abs(Date.parse(now) - Date.parse(own.last_at));
   if (waitMs <= 0) return;
   const seconds = String(Math.ceil(waitMs / 1000));
   throw new Problem(
