@@ -78,9 +78,11 @@ export function useUndoLast(): () => boolean {
 function useUndo() {
   const client = useQueryClient();
   return async (undo: () => Promise<unknown>, done: string): Promise<boolean> => {
+    const before = lastId;
     try {
       await undo();
-      toast(done);
+      // Some say themselves what they have returned.
+      if (lastId === before) toast(done);
       return false;
     } catch (error) {
       endSessionOn401(error);
