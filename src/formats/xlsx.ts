@@ -296,17 +296,9 @@ function rowCollector(
     nextColumn = column + 1;
     if (column >= maxSheetColumns) throw new ZipError('a column number is beyond the limit of a sheet');
     if (++cellCount > maxFileCells) throw tooManyCells();
-    const where = `The cell ${reference ?? columnName(column) + line} of the sheet “${shortened(sheetName)}”`;
-    let problem: string | undefined;
-    if (kind === 'e') problem = `${where} contains an error. Fix its formula.`;
-    // Read as empty, it would erase data. A formula can also result in an empty text.
-    else if (hasFormula && (!hasValue || (value === '' && kind !== 'str')))
-      problem = `${where} has a formula without a result. Open the file in a spreadsheet program and save it.`;
-    else if (kind === 's' && value !== '' && texts[Number(value)] === undefined)
-      problem = `${where} refers to a text that the file does not contain. Open the file in a spreadsheet program, enter the text again and save the file.`;
-    else if (cells[column] !== undefined)
-      problem = `${where} occurs twice. Open the file in a spreadsheet program and save it.`;
-    error ??= problem;
+    const problem = problemOf(column);
+    if (problem !== undefined)
+      error ??= `The cell ${columnName(column)}${line} of the sheet “${shortened(sheetName)}” ${problem}`;
     // The file of failed rows shows `#N/A` where it was.
     const cell = problem === undefined ? cellValue() : kind === 'e' ? unescaped(value) : cells[column];
     if (problem !== undefined) isBlank = false;
@@ -317,6 +309,19 @@ function rowCollector(
     if (column < (width() ?? maxColumns)) cells[column] = cell;
     else if (hasRows || width()) error ??= unnamedColumn(column);
     else throw new ZipError(`it has more than ${maxColumns} columns`);
+  }
+
+  /** Why the cell cannot be read; undefined if it can. */
+  function problemOf(column: number): string | undefined {
+    if (kind === 'e') return 'contains an error. Fix its formula.';
+    // Read as empty, it would erase data. A formula can also result in an empty text.
+    if (hasFormula && (!hasValue || (value === '' && kind !== 'str')))
+      return 'has a formula without a result. Open the file in a spreadsheet program and save it.';
+    if (kind === 's' && value !== '' && texts[Number(value)] === undefined)
+      return 'refers to a text that the file does not contain. Open the file in a spreadsheet program, enter the text again and save the file.';
+    return cells[column] === undefined
+      ? undefined
+      : 'occurs twice. Open the file in a spreadsheet program and save it.';
   }
 
   function cellValue(): unknown {

@@ -210,7 +210,7 @@ function createAuthentication(app: FastifyInstance) {
 }
 
 const invalidKey = "That key isn't valid.";
-const signedOut = 'You are signed out. Sign in again.';
+export const signedOut = 'You are signed out. Sign in again.';
 
 /**
  * Throws if the actor may no longer make this change: the body of a request may arrive long after its head. Compares one

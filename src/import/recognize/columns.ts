@@ -7,7 +7,7 @@ import { assignPeople } from '../references/people.ts';
 import { attributeColumn, type Column, ignored, type Known, knownColumns } from './catalogue.ts';
 import { createEvidence, type TableColumn } from './evidence.ts';
 import { invalidColumns, noHeader, resolveCollisions, useHeading } from './header.ts';
-import { nameForms, normalizeColumnName, normalizeName } from './names.ts';
+import { maxLength, nameForms, normalizeColumnName, normalizeName } from './names.ts';
 import {
   createValueMapCheck,
   type Recognition,
@@ -23,9 +23,6 @@ export type Columns = ReturnType<typeof createColumns>;
 
 const maxSuggestions = 1000;
 const maxHints = 50;
-
-/** Longer texts are no names of a column. */
-const maxNameLength = 100;
 
 /** The number of texts whose value is reported for a column. */
 const maxRecordedTexts = 50;
@@ -205,7 +202,7 @@ export function createColumns(importable: Importable, recognition: Recognition) 
         throw invalidColumns(names, found, [noHeader(importable, names)]);
       // Whoever has left would arrive as active, and what is done as open.
       const hasStatus = !('status' in importable.patch.properties) || isStated('status', found);
-      const isUnclear = (name: string) => !hasStatus && policy === undefined && looksLikeStatus(name);
+      const mayBeStatus = (name: string) => !hasStatus && policy === undefined && looksLikeStatus(name);
       const attributes = new Set(
         found.flatMap((one) => (one?.column.is === 'attribute' ? [one.column.name] : [])),
       );
@@ -214,7 +211,7 @@ export function createColumns(importable: Importable, recognition: Recognition) 
         if (name === '') return { ...entry, column: ignored, skipped: unnamed(i) };
         if (found[i]) return { ...entry, column: found[i].column, ...whyExcluded(found[i]) };
         const column = unknownColumn(name, attributes.size);
-        if (isUnclear(name)) errors.push(unclearColumn(name));
+        if (mayBeStatus(name)) errors.push(unclearColumn(name));
         if (column === undefined) {
           const detail = explainUnknown(name, errors.length === 0);
           errors.push({ column: shortened(name), code: 'unknown_column', detail });
@@ -321,7 +318,7 @@ const statusWords = new Set(
 );
 
 const looksLikeStatus = (name: string) =>
-  name.length <= maxNameLength &&
+  name.length <= maxLength &&
   fold(name)
     .split(/[^\p{L}]+/u)
     .some((word) => statusWords.has(word));

@@ -92,6 +92,26 @@ onBothEngines('instances whose clocks differ', (start, engine) => {
     assert.equal(new Set(pluck(rows, 'at')).size, 3);
   });
 
+  test('that differ by seconds leave the items of a bulk change one time', async (t) => {
+    const clock = settableClock('2026-03-01T12:00:00Z');
+    const { service, key } = await withKey(start(t, { clock }));
+    await service.make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' });
+    for (const [title, seconds] of [
+      ['a', '01.000'],
+      ['b', '01.020'],
+      ['c', '01.300'],
+    ]) {
+      clock.set(`2026-03-01T12:00:${seconds}Z`);
+      await service.make('/v1/projects/APOLLO/risks', key, { title });
+    }
+    clock.set('2026-03-01T12:00:00Z');
+    const items = ['APOLLO-R1', 'APOLLO-R2', 'APOLLO-R3'].map((id) => ({ id }));
+    const { status } = await service.post('/v1/bulk/risks', key, { items, changes: { impact: 5 } });
+    assert.equal(status, 200);
+    const times = pluck(await service.list('/v1/risks', key), 'updated_at');
+    assert.deepEqual(times, Array(3).fill('2026-03-01T12:00:01.301Z'));
+  });
+
   test('years ahead for a while move no other item of a bulk change there', async (t) => {
     const clock = settableClock('2026-03-01T12:00:00Z');
     const { service, key } = await withKey(start(t, { clock }));

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { Kysely, Transaction } from 'kysely';
-import { notFound, Problem } from '../../core/errors.ts';
+import { notFound } from '../../core/errors.ts';
 import { Id, NoContent, Strict } from '../../core/schemas.ts';
+import { signedOut } from '../../http/auth/auth.ts';
 import type { App } from '../../http/fastify.ts';
 import { sendResource } from '../../http/response/resource.ts';
 import { findAccess } from '../../store/access/access.ts';
@@ -190,17 +191,15 @@ const writeUnlimited = <T>({ database }: FastifyRequest, work: (db: Transaction<
  * Access and session may end between the start of a request and its write, as by a reset: nothing may be left that works
  * without them.
  */
-export async function lockOwnAccess(
-  db: Transaction<Tables>,
-  { actor }: Pick<FastifyRequest, 'actor'>,
-): Promise<Access> {
+export async function lockOwnAccess(db: Transaction<Tables>, request: FastifyRequest): Promise<Access> {
+  const { actor, server } = request;
   await lockTables(db, 'access');
   const session = await db
     .selectFrom('sessions')
     .select('id')
     .where('id', '=', actor.session?.id ?? '')
     .executeTakeFirst();
-  if (!session) throw new Problem('unauthenticated', 'You are signed out. Sign in again.');
+  if (!session) throw server.failedAttempts(request, signedOut);
   return getAccess(db, actor.id);
 }
 

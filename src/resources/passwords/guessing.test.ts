@@ -29,6 +29,17 @@ onBothEngines('somebody who guesses passwords', (start) => {
     assert.equal(await statusOf(service, '198.51.100.9', email, password, known.device), 204);
   });
 
+  test('among colleagues keeps none of them out where they have signed in before', async (t) => {
+    const service = await start(t, { clock: settableClock(noon), environment });
+    const people = await addPeople(service, 7);
+    const office = '198.51.100.1';
+    for (const { email } of people) assert.equal(await statusOf(service, office, email, password), 204);
+    const [last, ...others] = people;
+    for (const { email } of others)
+      for (let i = 0; i < 5; i++) assert.equal(await statusOf(service, office, email), 401);
+    assert.equal(await statusOf(service, office, last?.email ?? '', password), 204);
+  });
+
   test('delays nobody by what is written as an address, or by a clock that was ahead', async (t) => {
     const service = await start(t, { clock: settableClock(noon), environment });
     const [{ email } = { email: '' }] = await addPeople(service, 1);

@@ -67,7 +67,7 @@ async function attemptOf(request: FastifyRequest, email: string, user_id: string
   }
   const ofPlace = counterOf('network', place.network);
   return known === 'network'
-    ? { turn: { of: `known ${place.network}`, isKnown: true, isGone }, counters: [ofPlace] }
+    ? { turn: { of: `known ${place.network} ${user_id}`, isKnown: true, isGone }, counters: [ofPlace] }
     : { turn: { of: place.network, isKnown: false, isGone }, counters: [ofPlace, counterOf()] };
 }
 

@@ -45,8 +45,9 @@ export async function updateItems<I extends Item, Input extends object, Patch ex
   if (projects.size < project_ids.size) throw new WriteConflict();
   const kind = await prepared(db, writes);
   const results = new Map<Update<I, Patch>, I | Problem>();
-  // Each with its own time: an item that a clock has changed that was years ahead must not take the others there.
-  for (const group of Map.groupBy(updates, ({ current }) => laterThan(requested, current).now).values()) {
+  // By the minute: an item that a clock has changed that was years ahead must not take the others there.
+  const minuteOf = ({ current }: Update<I, Patch>) => laterThan(requested, current).now.slice(0, 16);
+  for (const group of Map.groupBy(updates, minuteOf).values()) {
     const updated = await updateAtOnce(db, kind, group, projects, requested);
     for (const [i, result] of updated.entries()) results.set(group[i] as Update<I, Patch>, result);
   }
