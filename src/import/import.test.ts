@@ -821,6 +821,30 @@ onSqlite('files of an import', (start) => {
     );
   });
 
+  test('reports a few of many errors in a row, and how many more there are', async (t) => {
+    const { send } = await importer(start(t));
+    const members = Array.from({ length: 500 }, (_, i) => `Nobody ${i % 400}`).join('; ');
+    for (const query of ['', '&unknown_people=leave_empty']) {
+      const file = `Team,Members\nOps ${query.length},${members}\n`;
+      const { body } = await send(`/v1/groups/import?mode=upsert${query}`, file);
+      const [{ errors, warnings }] = body.results;
+      const reported = errors ?? warnings;
+      assert.equal(reported.length, 21);
+      assert.equal(reported.at(-1).detail, '380 more of this kind in the row.');
+      assert.equal(body.summary.unknown_people.length > 20, true);
+    }
+  });
+
+  test('returns the cells of few rows if the columns have long names', async (t) => {
+    const { send } = await importer(start(t));
+    const name = 'x'.repeat(1_000_000);
+    const file = `name,${name}\n${Array.from({ length: 60 }, (_, i) => `Person ${i},1\n`).join('')}`;
+    const { body } = await send('/v1/personnel/import?include=data&dry_run=true', file);
+    const withData = body.results.filter(({ data }: Any) => data !== undefined);
+    assert.equal(body.summary.created, 60);
+    assert.ok(withData.length > 0 && withData.length < 40, String(withData.length));
+  });
+
   test('validates NDJSON as strictly as a request body', async (t) => {
     const { send, all } = await importer(start(t));
     const lines = [

@@ -262,7 +262,7 @@ function readCell(
       else if (texts)
         parsed.references.push({
           field: column.field,
-          texts,
+          texts: [...new Set(texts)],
           isList,
           targets,
           isName: column.is === 'name',

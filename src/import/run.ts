@@ -196,6 +196,8 @@ function createPeoplePolicy({ unknownPeople = 'error', recognition }: ImportJob)
 }
 
 /** Writes all rows in batches. Each group of batches is one transaction of the store. `isLocked`: it has all locks already. */
+const usualNameLength = 100;
+
 async function importRows(
   store: Store,
   job: ImportJob,
@@ -314,7 +316,9 @@ async function importRows(
     if (!row.source || dataLength[rows] > limits.import_bytes) return {};
     if (job.include === 'failed_data' && rows === 'others') return {};
     const data = dataOf(row.source, scan.columns);
-    for (const text of Object.values(data)) dataLength[rows] += text.length;
+    // Usual names of columns do not count, but they can be long, too.
+    for (const [name, text] of Object.entries(data))
+      dataLength[rows] += text.length + Math.max(0, name.length - usualNameLength);
     return { data };
   }
 

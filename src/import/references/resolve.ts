@@ -137,9 +137,7 @@ function resolve(
     return all.filter(isSomebody);
   };
 
-  const addUnknown = (person: UnknownPerson) => {
-    resolved.unknownPeople = [...(resolved.unknownPeople ?? []), person];
-  };
+  const unknownPeople: UnknownPerson[] = [];
 
   /** Handles a text that matches nothing. `shown` is what an error names: the text, or the cell that contains it. */
   const rejectUnknown = (reference: Reference, text: string, shown: string) => {
@@ -147,7 +145,7 @@ function resolve(
     const isOfPeople = targets.some(({ kind }) => kind === 'person');
     const problem = problems.get(text);
     const policy = policyFor(text);
-    if (isOfPeople) addUnknown({ field, text });
+    if (isOfPeople) unknownPeople.push({ field, text });
     if (!isOfPeople || policy === 'error') errors.push(unmatched(field, shown, targets, seesPeople));
     else if (problem) errors.push(notCreated(field, text, problem));
     else if (policy === 'leave_empty') {
@@ -165,7 +163,8 @@ function resolve(
     if (pending !== undefined) resolved.waitsFor = [...(resolved.waitsFor ?? []), fold(pending)];
     else if (only && found.length === 1) {
       if (only.unused) warnings.push(notUsed(field, only.unused, `This is read as ${only.label}`));
-      if (only.kind === 'person' && isPlaceholder(only.id)) addUnknown({ field, text, user_id: only.id });
+      if (only.kind === 'person' && isPlaceholder(only.id))
+        unknownPeople.push({ field, text, user_id: only.id });
       return only;
     } else if (only) errors.push(ambiguous(field, text, found, seesPeople));
     else if (isRequired) rejectUnknown(reference, text, shown);
@@ -221,7 +220,24 @@ function resolve(
       for (const { field } of reference.targets) values[field] = field === found?.field ? found.id : none;
     }
   }
-  return resolved;
+  return {
+    ...resolved,
+    errors: shortList(errors),
+    warnings: shortList(warnings),
+    ...(unknownPeople.length > 0 && { unknownPeople }),
+  };
+}
+
+/** The number of errors, and of warnings, that are reported for a row. Its cells can name a thousand people. */
+const maxReported = 20;
+
+function shortList(all: readonly FieldError[]): FieldError[] {
+  const [first, ...others] = all.slice(maxReported);
+  if (!first || others.length === 0) return [...all];
+  return [
+    ...all.slice(0, maxReported),
+    { ...first, detail: `${others.length + 1} more of this kind in the row.` },
+  ];
 }
 
 /** A name, unlike an id or email, can also belong to a row that is still pending. */
