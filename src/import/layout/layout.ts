@@ -10,7 +10,7 @@ import { createSheetChoice } from './sheets.ts';
 const maxNameLength = 200;
 
 /** The number of cells of a row that show whether it is the header. */
-const maxNames = 300;
+const maxNames = 100;
 
 /** What the request states about the table of its file. */
 type Stated = { map: ReadonlyMap<string, string>; header_row?: number | undefined };
