@@ -5,7 +5,7 @@ import { momentOf } from '../../core/clock.ts';
 import { Problem } from '../../core/errors.ts';
 import type { WriteWorkload } from '../../database/open.ts';
 import type { Tables } from '../../store/tables.ts';
-import { resourceEtag } from '../response/etag.ts';
+import { resourceEtag, type Versioned } from '../response/etag.ts';
 
 /** The result of a POST. With an `Idempotency-Key` it is stored, to be sent again. */
 type Done = { status: number; location?: string; body: object };
@@ -32,7 +32,7 @@ export function sendResult(reply: FastifyReply, { result, isReplay }: { result: 
   const { status, location, body } = result;
   if (isReplay) reply.header('idempotent-replayed', 'true');
   if (location !== undefined) reply.header('location', `${reply.server.baseUrl}${location}`);
-  if ('version' in body) reply.header('etag', resourceEtag(Number(body.version), JSON.stringify(body)));
+  if ('version' in body) reply.header('etag', resourceEtag(body as Versioned, JSON.stringify(body)));
   return reply.code(status).send(body);
 }
 

@@ -95,7 +95,7 @@ onSqlite('compression', (start) => {
     const path = `/v1/personnel/${user_id}`;
     const { headers } = await fetchRaw(service, path, key, 'zstd');
     const tag = String(headers.etag);
-    assert.match(tag, /^"1-.{22}-zstd"$/);
+    assert.match(tag, /^"1-[\da-z]+\..{22}-zstd"$/);
     const patch = (name: string) => service.patch(path, key, { name }, { 'if-match': tag });
     assert.equal((await patch('Ada L.')).status, 200);
     assert.equal((await patch('Ada Lovelace')).status, 412);

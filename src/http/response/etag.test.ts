@@ -11,7 +11,7 @@ onSqlite('ETags', (start) => {
     const created = await service.post('/v1/projects', key, { name: 'Apollo' });
     const get = (tag: string) => service.get('/v1/projects/APOLLO', key, { 'if-none-match': tag });
     const tag = created.headers.get('etag') ?? '';
-    assert.match(tag, /^"1-[\w-]{22}"$/);
+    assert.match(tag, /^"1-[\da-z]+\.[\w-]{22}"$/);
 
     const known = await get(tag);
     assert.deepEqual([known.status, known.text, known.headers.get('etag')], [304, '', tag]);
@@ -60,6 +60,26 @@ onSqlite('ETags', (start) => {
       assert.equal(response.status, 412, stale);
       assert.equal(response.headers.get('etag'), '"4"');
     }
+  });
+
+  test('If-Match refuses a version that was lost, whose number came again', async (t) => {
+    const clock = settableClock('2026-11-15T12:00:00.000Z');
+    const { service, key } = await withKey(start(t, { clock }));
+    const { body: first } = await service.post('/v1/projects', key, { name: 'Apollo' });
+    const patch = (name: string, match = '"1"') =>
+      service.patch('/v1/projects/APOLLO', key, { name }, { 'if-match': match });
+    clock.set('2026-11-15T12:01:00.000Z');
+    const lost = (await patch('Lost')).headers.get('etag') ?? '';
+    // A backup of the first version is restored.
+    const { name, version, updated_at } = first;
+    await service.database.write((db) =>
+      db.updateTable('projects').set({ name, version, updated_at }).where('id', '=', first.id).execute(),
+    );
+    clock.set('2026-11-15T12:02:00.000Z');
+    const kept = (await patch('Kept')).headers.get('etag') ?? '';
+    assert.equal((await patch('Overwritten', lost)).status, 412);
+    assert.equal((await service.get('/v1/projects/APOLLO', key)).body.name, 'Kept');
+    assert.equal((await patch('After it', kept)).body.version, 3);
   });
 
   test('If-Match accepts the weak ETag of a proxy that compresses, and lists', async (t) => {

@@ -3,12 +3,18 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler }
 import { Problem } from '../../core/errors.ts';
 import { encodings, etagForEncoding } from './compression.ts';
 
+export type Versioned = { version: number; updated_at?: string | null };
+
 /**
- * The ETag of a resource: its version, which `If-Match` compares, and a hash of the response, which `If-None-Match`
- * compares. The version alone is not enough for the latter, because a response also contains data of other resources,
- * such as counts and names.
+ * The ETag of a resource: its version and the time of that, which `If-Match` compares, and a hash of the response, which
+ * `If-None-Match` compares. The version alone is not enough for the latter, because a response also contains data of other
+ * resources, such as counts and names, and not for the former, because after a restore the same numbers come again.
  */
-export const resourceEtag = (version: number, text: string) => `"${version}-${digest(text)}"`;
+export const resourceEtag = (resource: Versioned, text: string) =>
+  `"${resource.version}-${timeOf(resource) ?? ''}${digest(text)}"`;
+
+const timeOf = ({ updated_at }: Versioned) =>
+  updated_at ? `${Date.parse(updated_at).toString(36)}.` : undefined;
 
 /** The ETag of a response without a version. */
 export const contentEtag = (text: string | Buffer) => `"${digest(text)}"`;
@@ -76,16 +82,20 @@ export function dropContentLengthOn304(app: FastifyInstance): void {
 }
 
 /**
- * Rejects a change if `If-Match` names another version. Only the version part of the ETag is compared, so a weak ETag is
- * accepted too: a proxy that compresses a response weakens its ETag.
+ * Rejects a change if `If-Match` names another version. Only the part of the version is compared, with its time where the
+ * ETag has one, so a weak ETag is accepted too: a proxy that compresses a response weakens its ETag.
  */
-export function assertIfMatch({ headers }: FastifyRequest, current: { version: number } | undefined): void {
+export function assertIfMatch({ headers }: FastifyRequest, current: Versioned | undefined): void {
   const header = headers['if-match'];
   if (header === undefined || (current && header.trim() === '*')) return;
   if (!current)
     throw new Problem('stale', 'There is nothing to match yet. Send the request without `If-Match`.');
   const { version } = current;
-  if (parseEntityTags(header).some((tag) => Number(/^(\d+)(-|$)/.exec(tag)?.[1]) === version)) return;
+  const isCurrent = (tag: string) => {
+    const [, named, time = timeOf(current)] = /^(\d+)(?:-([\da-z]+\.)?|$)/.exec(tag) ?? [];
+    return Number(named) === version && time === timeOf(current);
+  };
+  if (parseEntityTags(header).some(isCurrent)) return;
   throw new Problem(
     'stale',
     `The resource is now at version ${version}. Read it again, then repeat your change.`,

@@ -39,13 +39,16 @@ const requestHeaders = {
     in: 'header',
     ...text(
       'The `ETag` of the response you have. If it is still current, the response is 304.',
-      '"3-nPjGkOqD3m1zVbXo4wQe2A"',
+      '"3-mi5n2k0a.nPjGkOqD3m1zVbXo4wQe2A"',
     ),
   },
 };
 
 const responseHeaders = {
-  ETag: text('The version of the content, for `If-None-Match` and `If-Match`.', '"3-nPjGkOqD3m1zVbXo4wQe2A"'),
+  ETag: text(
+    'The version of the content, for `If-None-Match` and `If-Match`.',
+    '"3-mi5n2k0a.nPjGkOqD3m1zVbXo4wQe2A"',
+  ),
   Location: text(
     'The URL of the new resource.',
     'https://ops.example.com/v1/groups/grp_01jd3k9m5vqs8h2n6r4t0c7e1b',

@@ -1,13 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { contentEtag, resourceEtag, sendWithEtag } from './etag.ts';
-
-type Resource = { version: number };
+import { contentEtag, resourceEtag, sendWithEtag, type Versioned } from './etag.ts';
 
 const json = 'application/json; charset=utf-8';
 
-export function sendResource<R extends Resource>(request: FastifyRequest, reply: FastifyReply, resource: R) {
+export function sendResource(request: FastifyRequest, reply: FastifyReply, resource: Versioned) {
   const text = JSON.stringify(resource);
-  return sendWithEtag(request, reply.type(json), resourceEtag(resource.version, text), text);
+  return sendWithEtag(request, reply.type(json), resourceEtag(resource, text), text);
 }
 
 /** For a response that is not a resource and has no version. */

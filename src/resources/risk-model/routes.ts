@@ -114,7 +114,7 @@ async function change(request: ModelRequest, reply: FastifyReply) {
     return { ...plan.shown, dry_run: false, model };
   }, 'long');
   const { model } = body;
-  return reply.header('etag', resourceEtag(model.version, JSON.stringify(model))).send(body);
+  return reply.header('etag', resourceEtag(model, JSON.stringify(model))).send(body);
 }
 
 /** The change, and the response to a dry run of it. */
