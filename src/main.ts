@@ -316,9 +316,12 @@ addAccessCommands(program, { print, withDatabase });
 addKeyCommands(program, { print, withDatabase });
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  // A reader such as `head` has what it wants. The service goes on without the reader of its output.
-  if (!['serve', 'demo'].includes(process.argv[2] ?? '')) process.exit(0);
+  // The service goes on without its output. The others report an output that is incomplete.
+  if (/^(serve|demo|backup|keys create|keys rotate)\b/.test(process.argv.slice(2).join(' '))) return;
+  // A reader such as `head` has what it wants.
+  if (error.code === 'EPIPE') process.exit(0);
+  process.stderr.write(`muster: Standard output cannot be written (${error.message}).\n`);
+  process.exit(1);
 });
 
 try {

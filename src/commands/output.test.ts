@@ -8,15 +8,18 @@ import {
   readFileSync,
   readlinkSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { mainFile, muster, temporaryFolder } from '../../test/process.ts';
+import { openDatabase } from '../store/open.ts';
 import { writeOutput } from './output.ts';
 
 const write = (output: string) => writeOutput(Readable.from(['new']), output, { mode: 0o600, flush: true });
@@ -36,6 +39,34 @@ test('a regular file is replaced, and a link to one stays a link', async (t) => 
   assert.equal(lstatSync(file).mode & 0o777, 0o600);
   assert.deepEqual(readdirSync(folder).sort(), ['files', 'latest.backup']);
   assert.deepEqual(readdirSync(join(folder, 'files')).sort(), ['a.backup', 'kept']);
+});
+
+test('two commands that write the same file at once leave a complete one and nothing else', async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'a.backup');
+  const slow = new PassThrough();
+  const first = writeOutput(slow, file);
+  slow.write('first, ');
+  while (readdirSync(folder).length === 0) await setImmediate();
+  await write(file);
+  assert.equal(readFileSync(file, 'utf8'), 'new');
+  slow.end('complete');
+  await first;
+  assert.equal(readFileSync(file, 'utf8'), 'first, complete');
+  assert.deepEqual(readdirSync(folder), ['a.backup']);
+});
+
+test('what killed commands left is removed, and what another command writes is not', async (t) => {
+  const folder = temporaryFolder(t);
+  const old = new Date(Date.now() - 2 * 3_600_000);
+  const abandoned = ['muster-1b9d6bcd.part', 'muster-20261118T020000Z.backup.part'];
+  for (const name of [...abandoned, 'other.part', 'muster-1.backup']) {
+    writeFileSync(join(folder, name), '');
+    utimesSync(join(folder, name), old, old);
+  }
+  writeFileSync(join(folder, 'muster-busy.part'), '');
+  await write(join(folder, 'a.csv'));
+  assert.deepEqual(readdirSync(folder).sort(), ['a.csv', 'muster-1.backup', 'muster-busy.part', 'other.part']);
 });
 
 test('a named pipe, or a link to it, gets the content and stays a pipe', async (t) => {
@@ -126,6 +157,42 @@ test('commands write into pipes and links with --output, and report elsewhere', 
     assert.match(readFileSync(join(folder, 'text'), 'utf8'), expected);
     assert.ok(lstatSync(join(folder, 'pipe')).isFIFO() && lstatSync(join(folder, 'link')).isSymbolicLink());
   }
+  await run('muster backup -o - | cat | MUSTER_DATABASE_URL=sqlite:copy.db muster restore -');
+  await run('MUSTER_DATABASE_URL=sqlite:copy.db muster check');
   await run(`muster backup -o >(${decompress} > text) > report; wait $!`);
   assert.match(readFileSync(join(folder, 'text'), 'utf8'), manifest);
 });
+
+test('an output that ends early or is full is an error of a backup, and no stack', async (t) => {
+  const folder = temporaryFolder(t);
+  await muster(folder, ['migrate']);
+  const env = { PATH: process.env.PATH, NODE: process.execPath, MAIN: mainFile };
+  const run = (script: string) =>
+    new Promise<{ code: unknown; stderr: string }>((resolve) => {
+      const whole = `muster() { "$NODE" "$MAIN" "$@"; }\n${script}`;
+      execFile('bash', ['--norc', '-c', whole], { cwd: folder, env }, (error, _, stderr) =>
+        resolve({ code: error?.code ?? 0, stderr }),
+      );
+    });
+  // The reader has ended before the command starts.
+  const closed = 'exec 4> >(true); wait $!;';
+  assert.deepEqual(await run(`${closed} muster backup -o - >&4`), {
+    code: 1,
+    stderr: 'muster: Standard output cannot be written (write EPIPE).\n',
+  });
+  const { backup_failed_at } = await storedSettings(folder);
+  assert.ok(backup_failed_at, 'metrics tell that it failed');
+  assert.deepEqual(await run(`${closed} muster export personnel >&4`), { code: 0, stderr: '' });
+  assert.deepEqual(await run(`${closed} muster backup -o a.backup >&4`), { code: 0, stderr: '' });
+  assert.match(
+    (await run('muster openapi > /dev/full')).stderr,
+    /^muster: Standard output cannot be written \([^\n]*ENOSPC[^\n]*\)\.\n$/,
+  );
+});
+
+async function storedSettings(folder: string) {
+  const database = openDatabase(`sqlite:${join(folder, 'data/muster.db')}`);
+  const rows = await database.db.selectFrom('settings').selectAll().execute();
+  await database.close();
+  return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+}

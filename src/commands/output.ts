@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { constants, createWriteStream } from 'node:fs';
-import { lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { lstat, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { UsageError } from '../core/errors.ts';
@@ -16,35 +17,53 @@ export async function writeOutput(
   output: string | undefined,
   options: { flush?: boolean; mode?: number } = {},
 ): Promise<void> {
-  if (output === undefined || isStandardOutput(output))
-    return pipeline(content, process.stdout, { end: false });
+  const isStandard = output === undefined || isStandardOutput(output);
   try {
-    const target = await targetOf(output);
-    await (target.isFile ? replaceFile(content, target.path, options) : pipeline(content, target.stream));
+    if (isStandard) for await (const chunk of content) await writeStandardOutput(chunk);
+    else {
+      const target = await targetOf(output);
+      await (target.isFile ? replaceFile(content, target.path, options) : pipeline(content, target.stream));
+    }
   } catch (error) {
     content.destroy();
-    if (error instanceof Error && 'syscall' in error)
-      throw new UsageError(`The file ${output} cannot be written (${error.message}).`, { cause: error });
-    throw error;
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    const what = isStandard ? 'Standard output' : `The file ${output}`;
+    throw new UsageError(`${what} cannot be written (${error.message}).`, { cause: error });
   }
 }
 
-/** Writes to a temporary name and renames at the end. */
+/** Resolves when the text is written. An error is also an event of the stream: see `main.ts`. */
+export const writeStandardOutput = (text: string | Uint8Array): Promise<void> =>
+  new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+  });
+
+/** Writes to a temporary name of its own, because two commands may write the same file, and renames at the end. */
 async function replaceFile(
   content: Readable,
   path: string,
   options: { flush?: boolean; mode?: number },
 ): Promise<void> {
-  const unfinished = `${path}.part`;
+  const unfinished = join(dirname(path), `muster-${randomUUID()}.part`);
   try {
-    // What a killed command has left may have another mode.
-    await rm(unfinished, { force: true });
+    await removeAbandoned(dirname(path));
     await pipeline(content, createWriteStream(unfinished, { flags: 'wx', ...options }));
     await rename(unfinished, path);
     if (options.flush) flush(dirname(path));
   } catch (error) {
     await rm(unfinished, { force: true });
     throw error;
+  }
+}
+
+/** A command writes all the time, so a file that nobody has written to for an hour is of a killed one. */
+const abandonedAfterMs = 3_600_000;
+
+async function removeAbandoned(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((name) => /^muster-[\w.-]+\.part$/.test(name))) {
+    const found = await stat(join(folder, name)).catch(() => undefined);
+    if (found && Date.now() - found.mtimeMs > abandonedAfterMs) await rm(join(folder, name), { force: true });
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startMuster, temporaryFolder } from '../../test/process.ts';
@@ -29,6 +29,28 @@ test('scheduled backups keep the newest ones and leave other files alone', (t) =
   ]);
 });
 
+test('the backup that was just written is kept, whatever the dates of others', (t) => {
+  const folder = temporaryFolder(t);
+  const ahead = ['20990101T000000Z', '20990102T000000Z', '20990103T000000Z'];
+  for (const time of ahead) writeFileSync(join(folder, `muster-${time}.backup`), '');
+  const { file, deleteOld } = scheduledBackup({ backup_dir: folder }, '2', undefined, '2026-11-19T02:00:00Z');
+  writeFileSync(file, '');
+  deleteOld();
+  assert.deepEqual(readdirSync(folder).sort(), [
+    'muster-20261119T020000Z.backup',
+    'muster-20990103T000000Z.backup',
+  ]);
+});
+
+test('a folder of backups that cannot be used is one sentence', (t) => {
+  const link = join(temporaryFolder(t), 'backups');
+  symlinkSync('nothing', link);
+  assert.throws(() => scheduledBackup({ backup_dir: link }, '7', undefined), {
+    name: 'UsageError',
+    message: /^MUSTER_BACKUP_DIR: the folder .*backups cannot be created \(E\w+\)\. Name a folder/,
+  });
+});
+
 test('--keep needs a folder and a number, and no other file', () => {
   assert.throws(() => scheduledBackup({ backup_dir: undefined }, '7', undefined), /Set MUSTER_BACKUP_DIR/);
   assert.throws(() => scheduledBackup({ backup_dir: 'x' }, '0', undefined), /--keep is “0” but must be/);
@@ -46,6 +68,10 @@ onSqlite('metrics of storage', (start) => {
     const file = join(folder, 'a.backup');
     writeFileSync(file, '');
     utimesSync(file, new Date(), new Date(Date.now() - 7_200_000));
+    // Neither tells when a backup was made.
+    symlinkSync('nothing', join(folder, 'link.backup'));
+    writeFileSync(join(folder, 'ahead.backup'), '');
+    utimesSync(join(folder, 'ahead.backup'), new Date(), new Date(Date.now() + 86_400_000));
     assert.equal(Math.round(Number(await value('muster_backup_age_seconds')) / 3600), 2);
     assert.ok(Number(await value('muster_database_size_bytes')) > 50_000);
     assert.ok(Number(await value('muster_disk_free_bytes')) > 0);

@@ -16,12 +16,27 @@ export function scheduledBackup(
     throw new UsageError(`--keep is “${keep}” but must be a whole number from 1 to 99999.`);
   if (output !== undefined) throw new UsageError('Give either --keep or --output.');
   if (!folder) throw new UsageError('--keep needs a folder for backups. Set MUSTER_BACKUP_DIR.');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  createFolder(folder);
+  const file = `muster-${now.slice(0, 19).replace(/[-:]/g, '')}Z.backup`;
   return {
-    file: join(folder, `muster-${now.slice(0, 19).replace(/[-:]/g, '')}Z.backup`),
+    file: join(folder, file),
     deleteOld() {
-      const backups = readdirSync(folder).filter(isBackup).sort();
-      for (const name of backups.slice(0, -Number(keep))) rmSync(join(folder, name));
+      // The new one stays, also if the clock was ahead when others were written.
+      const others = readdirSync(folder).filter((name) => isBackup(name) && name !== file);
+      for (const name of others.sort().toReversed().slice(Number(keep) - 1))
+        rmSync(join(folder, name), { force: true });
     },
   };
+}
+
+function createFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(
+      `MUSTER_BACKUP_DIR: the folder ${folder} cannot be created (${code}). Name a folder that this user can write to.`,
+      { cause: error },
+    );
+  }
 }

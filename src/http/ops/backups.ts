@@ -14,6 +14,13 @@ export const isBackup = (name: string): boolean => /^muster-\d{8}T\d{6}Z\.backup
 export async function newestBackup(db: Kysely<Tables>, folder: string | undefined): Promise<number> {
   const { succeeded_at } = await readBackupRecord(db);
   const names = folder ? (await readdir(folder)).filter((name) => name.endsWith('.backup')) : [];
-  const times = await Promise.all(names.map(async (name) => (await stat(join(folder ?? '', name))).mtimeMs));
-  return Math.max(0, succeeded_at === null ? 0 : Date.parse(succeeded_at), ...times);
+  const files = names.map((name) => stat(join(folder ?? '', name)).catch(() => undefined));
+  // A link to nothing is no backup, and a date in the future does not tell when one was made.
+  const times = (await Promise.all(files)).flatMap((file) => file?.mtimeMs ?? []);
+  const now = Date.now();
+  const past = [...times, Date.parse(succeeded_at ?? '')].filter((time) => time < now + clocksDifferMs);
+  return Math.min(now, Math.max(0, ...past));
 }
+
+/** The clock of another machine may be ahead by this much. */
+const clocksDifferMs = 60_000;
