@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../../test/process.ts';
 import { onBothEngines } from '../../test/service.ts';
+import { openDatabase } from '../store/open.ts';
 import { createFirst } from './first-key.ts';
 
 onBothEngines('the first key', (start) => {
@@ -34,6 +35,8 @@ onBothEngines('the first key', (start) => {
     assert.ok(!existsSync(file));
     assert.deepEqual(await keys(), []);
 
+    // A start that was killed may have left the file empty.
+    writeFileSync(file, '', { mode: 0o644 });
     assert.deepEqual(await createFirst(database, app.clock(), file), { file });
     assert.equal(statSync(file).mode & 0o777, 0o600);
     const key = readFileSync(file, 'utf8');
@@ -46,6 +49,17 @@ onBothEngines('the first key', (start) => {
     assert.equal(await createFirst(database, app.clock(), file), undefined);
     assert.ok(!existsSync(file));
     assert.equal((await keys()).length, 1);
+  });
+
+  test('is created by one of several instances that start at once, and the others start too', async (t) => {
+    const { app, get, url } = await start(t);
+    const file = join(temporaryFolder(t), 'first-key');
+    const instances = [1, 2, 3].map(() => openDatabase(url));
+    t.after(() => Promise.all(instances.map((instance) => instance.close())));
+    const created = await Promise.all(instances.map((instance) => createFirst(instance, app.clock(), file)));
+    assert.equal(created.filter((first) => first?.file === file).length, 1);
+    assert.equal(created.filter((first) => first === undefined).length, 2);
+    assert.equal((await get('/v1/me', readFileSync(file, 'utf8').trim())).status, 200);
   });
 
   test('is not created if a setting says so', async (t) => {

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import type { Moment } from '../core/clock.ts';
 import { Problem, UsageError } from '../core/errors.ts';
 import type { Database } from '../database/open.ts';
@@ -29,17 +29,20 @@ export async function createFirst(
   });
 }
 
-/** Writes the file before the key is stored, so that there is never a key that nobody gets to know. */
+/**
+ * Writes the file before the key is stored, so that there is never a key that nobody gets to know. Only the instance that
+ * creates the key touches the file, while others wait for its transaction.
+ */
 async function writeFirstKey(database: Database, moment: Moment, file: string): Promise<boolean> {
   const existing = await database.db.selectFrom('keys').select('id').limit(1).executeTakeFirst();
   if (existing) return false;
-  const descriptor = createFile(file);
+  let descriptor: number | undefined;
   let isWritten = false;
   try {
     isWritten = await database.write(async (db) => {
       const key = await createFirstKey(db, moment);
-      // Another instance may have been first.
       if (!key) return false;
+      descriptor ??= openEmpty(file);
       // From the start of the file, because the transaction may run again.
       writeSync(descriptor, `${key.secret}\n`, 0);
       fsyncSync(descriptor);
@@ -50,21 +53,30 @@ async function writeFirstKey(database: Database, moment: Moment, file: string): 
     isWritten = error instanceof Problem && error.extra.may_be_saved === true;
     throw error;
   } finally {
-    closeSync(descriptor);
-    if (!isWritten) rmSync(file, { force: true });
+    if (descriptor !== undefined) {
+      closeSync(descriptor);
+      if (!isWritten) rmSync(file, { force: true });
+    }
   }
   return isWritten;
 }
 
-function createFile(file: string): number {
+/** Creates the file. An empty one, which a start that was killed may have left, is used too. */
+function openEmpty(file: string): number {
   try {
-    return openSync(file, 'wx', 0o600);
+    const descriptor = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600);
+    if (fstatSync(descriptor).size === 0) {
+      fchmodSync(descriptor, 0o600);
+      return descriptor;
+    }
+    closeSync(descriptor);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const reason =
-      code === 'EEXIST'
-        ? 'exists already. Remove it, because it would be the key of another database'
-        : `cannot be created (${code}). Name a file in a folder that the service can write to`;
-    throw new UsageError(`MUSTER_FIRST_KEY_FILE: ${file} ${reason}.`);
+    throw new UsageError(
+      `MUSTER_FIRST_KEY_FILE: ${file} cannot be created (${code}). Name a file in a folder that the service can write to.`,
+    );
   }
+  throw new UsageError(
+    `MUSTER_FIRST_KEY_FILE: ${file} exists already. Remove it, because it would be the key of another database.`,
+  );
 }

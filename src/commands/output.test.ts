@@ -66,7 +66,12 @@ test('what killed commands left is removed, and what another command writes is n
   }
   writeFileSync(join(folder, 'muster-busy.part'), '');
   await write(join(folder, 'a.csv'));
-  assert.deepEqual(readdirSync(folder).sort(), ['a.csv', 'muster-1.backup', 'muster-busy.part', 'other.part']);
+  assert.deepEqual(readdirSync(folder).sort(), [
+    'a.csv',
+    'muster-1.backup',
+    'muster-busy.part',
+    'other.part',
+  ]);
 });
 
 test('a named pipe, or a link to it, gets the content and stays a pipe', async (t) => {
@@ -196,3 +201,34 @@ async function storedSettings(folder: string) {
   await database.close();
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }
+
+test('a key whose secret cannot be printed is revoked, and a rotated one says what to do', async (t) => {
+  const folder = temporaryFolder(t);
+  await muster(folder, ['migrate']);
+  const [first = ''] = /key_\w+/.exec((await create('first', 'all')).stdout) ?? [];
+  const lost = await create('second', 'personnel.read', ' > /dev/full');
+  assert.match(
+    lost.stderr,
+    /^muster: Standard output cannot be written \([^\n]*ENOSPC[^\n]*\), so nobody has seen the secret\. key_\w+ is revoked\.\n$/,
+  );
+  assert.match(
+    (await run(`keys rotate ${first} > /dev/full`)).stderr,
+    /Replace its secret: muster keys rotate key_\w+\.\n$/,
+  );
+  const keys = JSON.parse((await run('keys list --json')).stdout);
+  assert.deepEqual(
+    keys.map((key: { name: string; revoked_at: string | null }) => [key.name, key.revoked_at === null]),
+    [
+      ['first', true],
+      ['second', false],
+    ],
+  );
+
+  function create(name: string, scopes: string, redirected = '') {
+    return run(`keys create --name ${name} --scopes ${scopes}${redirected}`);
+  }
+  function run(command: string): Promise<{ stdout: string; stderr: string }> {
+    const script = `"${process.execPath}" "${mainFile}" ${command}`;
+    return promisify(execFile)('bash', ['--norc', '-c', script], { cwd: folder }).catch((error) => error);
+  }
+});

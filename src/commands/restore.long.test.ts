@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { compressBackup, rewriteBackup } from '../../test/backup-files.ts';
+import { mountSmallDisk } from '../../test/disks.ts';
 import { muster, temporaryFolder } from '../../test/process.ts';
 import { freshDatabase, onBothEngines, type TestService } from '../../test/service.ts';
 import { openDatabase } from '../store/open.ts';
@@ -269,4 +270,22 @@ test('a damaged backup is one line on standard error, and exit code 1', async (t
     /^muster: The backup files\/damaged\.backup is damaged: line \d+ \(data_versions\): version must be a whole number\. Nothing was restored\.\n$/,
   );
   assert.deepEqual(readdirSync(folder).sort(), ['data', 'files']);
+});
+
+test('a restore on a full disk leaves nothing behind', async (t) => {
+  const disk = mountSmallDisk(t, '1m');
+  if (!disk) return;
+  const folder = temporaryFolder(t);
+  await muster(folder, ['migrate']);
+  await muster(folder, ['backup', '-o', 'whole.backup']);
+  const environment = { MUSTER_DATABASE_URL: `sqlite:${join(disk, 'new/muster.db')}` };
+  // First in the middle of a table, then before anything.
+  for (const left of [200_000, 0]) {
+    const { bavail, bsize } = statfsSync(disk);
+    writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize - left), { flag: 'a' });
+    const { code, stderr } = await muster(folder, ['restore', 'whole.backup'], environment);
+    assert.equal(code, 1);
+    assert.match(stderr, /^muster: [^\n]*full[^\n]*\n$/);
+    assert.deepEqual(readdirSync(disk), ['filler']);
+  }
 });

@@ -23,7 +23,10 @@ export function scheduledBackup(
     deleteOld() {
       // The new one stays, also if the clock was ahead when others were written.
       const others = readdirSync(folder).filter((name) => isBackup(name) && name !== file);
-      for (const name of others.sort().toReversed().slice(Number(keep) - 1))
+      for (const name of others
+        .sort()
+        .toReversed()
+        .slice(Number(keep) - 1))
         rmSync(join(folder, name), { force: true });
     },
   };

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Clock } from '../../core/clock.ts';
+import { UsageError } from '../../core/errors.ts';
 import type { Database } from '../../database/open.ts';
 import type { KeyOptions } from './keys.ts';
 
@@ -25,11 +26,11 @@ export function addKeyCommands(program: Command, { print, withDatabase }: Contex
     .option('--rate-limit <number>', "requests per minute, 0 for no limit (default: the service's limit)")
     .option('--json', 'print JSON')
     .action(async (options: KeyOptions & { json?: true }) => {
-      const { createKeyCommand } = await import('./keys.ts');
-      const key = await withDatabase(async (database, clock) =>
-        createKeyCommand(database, await clock(), options),
-      );
-      print(options.json ? json(key) : withSecret(key));
+      const { createKeyCommand, revokeKeyCommand } = await import('./keys.ts');
+      await withDatabase(async (database, clock) => {
+        const key = await createKeyCommand(database, await clock(), options);
+        await printSecret(key, options, () => revokeKeyCommand(database, key.id));
+      });
     });
 
   keys
@@ -53,7 +54,7 @@ export function addKeyCommands(program: Command, { print, withDatabase }: Contex
     .action(async (id: string, options: { overlap: string; json?: true }) => {
       const { rotateKeyCommand } = await import('./keys.ts');
       const key = await withDatabase((database) => rotateKeyCommand(database, id, options));
-      print(options.json ? json(key) : withSecret(key));
+      await printSecret(key, options);
     });
 
   keys
@@ -68,6 +69,28 @@ export function addKeyCommands(program: Command, { print, withDatabase }: Contex
 }
 
 const json = (value: unknown) => JSON.stringify(value, null, 2);
+
+/** A new key whose secret nobody has seen is revoked with `revoke`. */
+async function printSecret(
+  key: { id: string; secret: string },
+  { json: isJson }: { json?: true },
+  revoke?: () => Promise<unknown>,
+): Promise<void> {
+  const { writeStandardOutput } = await import('../output.ts');
+  try {
+    await writeStandardOutput(`${isJson ? json(key) : withSecret(key)}\n`);
+  } catch (error) {
+    // The only key that can manage access is not revoked.
+    const isRevoked = await revoke?.().then(
+      () => true,
+      () => false,
+    );
+    const next = isRevoked ? `${key.id} is revoked` : `Replace its secret: muster keys rotate ${key.id}`;
+    throw new UsageError(
+      `Standard output cannot be written (${(error as Error).message}), so nobody has seen the secret. ${next}.`,
+    );
+  }
+}
 
 const withSecret = ({ id, secret }: { id: string; secret: string }) =>
   `${secret}\n\n${id}: save the secret now; it is not shown again.`;

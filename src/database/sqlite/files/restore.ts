@@ -88,10 +88,13 @@ export async function buildFile(
   const file = existsSync(path) ? realpathSync(path) : path;
   await assertReplaceable(file);
   const created = mkdirSync(dirname(file), { recursive: true });
-  const folder = mkdtempSync(`${restoreFolder(file)}${process.pid}-`);
-  const lock = lockFolder(folder);
-  const built = join(folder, 'new.db');
+  let folder: string | undefined;
+  let lock: ReturnType<typeof lockFolder>;
   try {
+    folder = mkdtempSync(`${restoreFolder(file)}${process.pid}-`);
+    // A full disk fails here already.
+    lock = lockFolder(folder);
+    const built = join(folder, 'new.db');
     writeFileSync(built, '', { flag: 'wx', mode: 0o600 });
     const { db, close } = open(built);
     try {
@@ -114,7 +117,7 @@ export async function buildFile(
     flush(dirname(file));
   } finally {
     lock?.release();
-    rmSync(folder, { recursive: true, force: true });
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     if (created !== undefined && !existsSync(file)) removeEmptyFolders(dirname(file), created);
   }
 }
