@@ -145,6 +145,65 @@ test('secrets can be read from files', (t) => {
     );
 });
 
+test('the base URL is stored as it can be in a header', () => {
+  const baseUrl = (MUSTER_BASE_URL: string) => readConfig({ MUSTER_BASE_URL }).base_url;
+  assert.equal(baseUrl('https://ops.example.com/api/'), 'https://ops.example.com/api');
+  assert.equal(baseUrl('https://ops.example.com'), 'https://ops.example.com');
+  assert.equal(
+    baseUrl('https://Über.example.com/läger/人'),
+    'https://xn--ber-goa.example.com/l%C3%A4ger/%E4%BA%BA',
+  );
+  for (const url of [
+    'https://ada:hunter2@ops.example.com',
+    'https://:hunter2@ops.example.com',
+    'https://ada@x.y',
+  ])
+    assert.throws(
+      () => baseUrl(url),
+      ({ message }: Error) => /without a query or a password/.test(message) && !message.includes('hunter2'),
+      url,
+    );
+  const issuer = {
+    MUSTER_OIDC_ISSUER: 'https://:hunter2@login.example.com',
+    MUSTER_OIDC_CLIENT_ID: 'muster',
+  };
+  assert.throws(
+    () => readConfig(issuer),
+    ({ message }: Error) => message.includes('MUSTER_OIDC_ISSUER') && !message.includes('hunter2'),
+  );
+});
+
+test('a line break at the end of a variable is no part of it, and within it an error', () => {
+  const config = readConfig({
+    MUSTER_BASE_URL: 'https://ops.example.com\n',
+    MUSTER_DATABASE_URL: 'sqlite:data/muster.db\r\n',
+    MUSTER_PORT: '80\n',
+    MUSTER_TIME_ZONE: '\n',
+  });
+  assert.equal(config.base_url, 'https://ops.example.com');
+  assert.equal(config.database_url, 'sqlite:data/muster.db');
+  assert.equal(config.port, 80);
+  assert.equal(config.time_zone, undefined);
+  for (const [name, value] of [
+    ['MUSTER_BASE_URL', 'https://ops.example.com/a\nb'],
+    ['MUSTER_DATABASE_URL', 'sqlite:data\t/hunter2.db'],
+    ['MUSTER_BACKUP_DIR', '\u007f'],
+  ] as const)
+    assert.throws(() => readConfig({ [name]: value }), {
+      message: `The settings have errors: ${name} has a line break or another control character.`,
+    });
+});
+
+test('a byte order mark at the start of a .env or of a secret is no part of it', (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, '.env');
+  writeFileSync(file, '\uFEFFMUSTER_PORT=81\nMUSTER_RATE_LIMIT=5\n');
+  const environment = environmentWithFile({}, file);
+  assert.deepEqual({ ...environment }, { MUSTER_PORT: '81', MUSTER_RATE_LIMIT: '5' });
+  writeFileSync(join(folder, 'url'), '\uFEFFsqlite:a.db\n');
+  assert.equal(readConfig({ MUSTER_DATABASE_URL_FILE: join(folder, 'url') }).database_url, 'sqlite:a.db');
+});
+
 test('metrics need a port of their own', () => {
   assert.throws(
     () => readConfig({ MUSTER_METRICS_PORT: '8080' }),

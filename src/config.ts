@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { databaseUrlErrors } from './config-database.ts';
+import { databaseUrlErrors, withoutPassword } from './config-database.ts';
 import { UsageError } from './core/errors.ts';
 import { isNetwork } from './core/network/addresses.ts';
 import { presets, type Scope, scopes } from './core/scopes.ts';
@@ -68,8 +68,16 @@ function parseClaimAccess(text: string): ClaimAccess[] | undefined {
 function isIssuer(text: string): boolean {
   const url = URL.parse(text);
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url?.hostname ?? '');
-  if (url === null || url.search !== '' || url.hash !== '' || url.username !== '') return false;
+  if (url === null || url.search !== '' || url.hash !== '' || hasCredentials(url)) return false;
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal);
+}
+
+const hasCredentials = ({ username, password }: URL) => username !== '' || password !== '';
+
+/** The URL as a browser writes it, so that any part of it can be in a header. */
+function parseBaseUrl(text: string): string | undefined {
+  const url = /^https?:\/\/[^?#]+$/.test(text) ? URL.parse(text) : null;
+  return url === null || hasCredentials(url) ? undefined : url.href.replace(/\/+$/, '');
 }
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -95,8 +103,8 @@ const settings = {
   /** The URL clients use, without a trailing slash. Defaults to the address the service listens on. */
   base_url: setting<string | undefined>(
     undefined,
-    'the http(s) URL clients use, without a query, such as https://ops.example.com/api',
-    (text) => (/^https?:\/\/[^?#]+$/.test(text) && URL.canParse(text) ? text.replace(/\/+$/, '') : undefined),
+    'the http(s) URL clients use, without a query or a password, such as https://ops.example.com/api',
+    parseBaseUrl,
   ),
   log_level: setting<(typeof logLevels)[number]>('warn', `one of ${logLevels.join(', ')}`, (text) =>
     logLevels.find((level) => level === text),
@@ -222,7 +230,8 @@ type Settings = { [Name in keyof typeof settings]: (typeof settings)[Name]['defa
 export type Config = Readonly<Settings & { tracing: boolean; thread_pool: number }>;
 
 /** Parses the settings. Reports all errors at once, so that one restart is enough to fix them. */
-export function readConfig(environment: NodeJS.ProcessEnv): Config {
+export function readConfig(variables: NodeJS.ProcessEnv): Config {
+  const environment = withoutLineEnds(variables);
   const known = Object.entries<Setting<unknown>>(settings).flatMap(([name, { isSecret }]) =>
     isSecret ? [variableOf(name), `${variableOf(name)}_FILE`] : variableOf(name),
   );
@@ -240,9 +249,13 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       const text = isSecret
         ? readSecret(environment, variableOf(name), errors)
         : environment[variableOf(name)];
-      const parsed = text ? parse(text) : value;
-      if (text && parsed === undefined)
-        errors.push(`${variableOf(name)} ${isSecret ? '' : `is “${text}” but `}must be ${expected}`);
+      const hasControls = /\p{Cc}/u.test(text ?? '');
+      const parsed = text && !hasControls ? parse(text) : value;
+      if (hasControls) errors.push(`${variableOf(name)} has a line break or another control character`);
+      else if (text && parsed === undefined)
+        errors.push(
+          `${variableOf(name)} ${isSecret ? '' : `is “${withoutPassword(text)}” but `}must be ${expected}`,
+        );
       return [name, parsed];
     },
   );
@@ -258,6 +271,18 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   return Object.freeze({ ...config, tracing: sendsTraces(environment), thread_pool });
 }
 
+/** A variable that was made from a file may end with its line break. */
+const withoutLineEnds = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [
+      name,
+      name.startsWith('MUSTER_') ? value?.replace(/[\r\n]+$/, '') : value,
+    ]),
+  );
+
+/** Some editors begin a text with a byte order mark. */
+const readText = (file: string) => readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+
 /** The value of a variable, or the contents of the file that the variable with `_FILE` names, without line breaks at its end. */
 function readSecret(environment: NodeJS.ProcessEnv, name: string, errors: string[]): string | undefined {
   const file = environment[`${name}_FILE`];
@@ -267,7 +292,7 @@ function readSecret(environment: NodeJS.ProcessEnv, name: string, errors: string
     return undefined;
   }
   try {
-    const text = readFileSync(file, 'utf8').replace(/[\r\n]+$/, '');
+    const text = readText(file).replace(/[\r\n]+$/, '');
     if (text === '') errors.push(`${name}_FILE is “${file}”, which is empty`);
     return text;
   } catch (error) {
@@ -321,7 +346,7 @@ export function environmentWithFile(environment: NodeJS.ProcessEnv, file = '.env
 
 function readSettingsFile(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readText(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new UsageError(
