@@ -10,6 +10,15 @@ if (major < 24 || (major === 24 && minor < 7)) {
   process.exit(1);
 }
 
+/**
+ * As the first process of a container, a signal without a listener has no effect. Any other process ends by itself, also while
+ * it is busy, and leaves nothing half done. The service replaces the listeners when it is ready.
+ */
+if (process.pid === 1) for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, endBySignal);
+function endBySignal(_: string, number: number): void {
+  process.exit(128 + number);
+}
+
 // Compiling the sources takes most of the startup time. The cache saves it from the second start on.
 module.enableCompileCache();
 // By default the heap may double before a full garbage collection; after an import most of it is garbage.
@@ -207,7 +216,7 @@ program
       './commands/import.ts'
     );
     let state = { done: 0, rows: 0 };
-    process.once('SIGINT', () => {
+    process.removeAllListeners('SIGINT').once('SIGINT', () => {
       process.stderr.write(`\n${interruptedReport(state.done, state.rows, options)}\n`);
       process.exit(130);
     });

@@ -303,6 +303,7 @@ test('compose.yaml runs Muster with PostgreSQL', () => {
   });
   assert.deepEqual(services.muster.depends_on, { postgres: { condition: 'service_healthy' } });
   assert.equal(services.muster.build, '.');
+  assert.equal(services.muster.init, true);
   assert.ok(services.postgres.healthcheck.test);
   for (const volume of services.postgres.volumes) assert.ok(volume.split(':')[0] in volumes);
 });

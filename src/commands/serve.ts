@@ -113,6 +113,11 @@ async function logNewestBackup(app: App): Promise<void> {
 export function stopWithGrace(app: App, skip: IgnoredSignals = []): void {
   const { drain_seconds, shutdown_seconds } = app.config;
   const options = { delay: (drain_seconds + shutdown_seconds) * 1000, logger: app.log, skip };
+  // Those of the start, which end the process at once: see `main.ts`.
+  const earlier = (['SIGINT', 'SIGTERM'] as const).map((signal) => ({
+    signal,
+    all: process.listeners(signal),
+  }));
   closeWithGrace(options, async ({ err }) => {
     if (err) app.log.fatal(err);
     else if (drain_seconds > 0) {
@@ -122,6 +127,7 @@ export function stopWithGrace(app: App, skip: IgnoredSignals = []): void {
     await app.close();
     await app.tracing?.shutdown();
   });
+  for (const { signal, all } of earlier) for (const listener of all) process.off(signal, listener);
 }
 
 export const curl = (app: App, key: string, path: string) =>
