@@ -14,12 +14,14 @@ source=${2:-hr}
 
 # An export that failed or was not made leaves an empty or an old file, which says nothing about who has left.
 [ -s "$file" ] || { echo "$file is missing or empty." >&2; exit 1; }
-[ -z "$(find "$file" -mtime +1)" ] || { echo "$file is older than a day." >&2; exit 1; }
+[ -z "$(find "$file" -mtime +0)" ] || { echo "$file is older than a day." >&2; exit 1; }
 
-url="$MUSTER_URL/v1/personnel/import?mode=sync&source=$source&results=changed${MUSTER_SYNC_OPTIONS:+&$MUSTER_SYNC_OPTIONS}"
+# Percent-encoded, byte by byte: a name may have spaces and signs.
+encoded=$(printf '%s' "$source" | od -An -v -tx1 | tr -s ' \n' '%%' | sed 's/%$//')
+url="$MUSTER_URL/v1/personnel/import?mode=sync&source=$encoded&results=changed${MUSTER_SYNC_OPTIONS:+&$MUSTER_SYNC_OPTIONS}"
 # The key is passed in a header from standard input, so that it is in no list of processes.
 response=$(printf 'Authorization: Bearer %s\n' "$(cat "$MUSTER_KEY_FILE")" |
-  curl -sS --retry 3 --max-time 600 -H @- -F "file=@$file" -w '\n%{http_code}' "$url")
+  curl -sS --retry 3 --max-time 600 -H @- -F "file=@\"$(printf '%s' "$file" | sed 's/[\\"]/\\&/g')\"" -w '\n%{http_code}' "$url")
 status=${response##*
 }
 body=${response%

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -169,11 +169,12 @@ onBothEngines('a sync', (start) => {
 test('the script for cron reports what it did, and what went wrong', async (t) => {
   const { service, key } = await withKey(startTestService(t, 'sqlite'));
   const folder = temporaryFolder(t);
-  const file = join(folder, 'people.csv');
+  let file = join(folder, 'people.csv');
+  let source = 'hr';
   writeFileSync(join(folder, 'key'), key);
   const run = async () => {
     const env = { PATH: process.env.PATH, MUSTER_URL: service.origin, MUSTER_KEY_FILE: join(folder, 'key') };
-    const { stdout, stderr, code } = await promisify(execFile)(script, [file, 'hr'], { env }).catch(
+    const { stdout, stderr, code } = await promisify(execFile)(script, [file, source], { env }).catch(
       (error) => error,
     );
     return [code ?? 0, stdout.trim(), stderr];
@@ -187,4 +188,18 @@ test('the script for cron reports what it did, and what went wrong', async (t) =
   const [code, printed, why] = await run();
   assert.deepEqual([code, printed], [1, 'hr: 2 rows, 0 created, 0 updated, 0 left, 1 failed.']);
   assert.match(String(why), /email/);
+  // Whatever the names are.
+  file = join(folder, 'a "b"; type=c, d.csv');
+  writeFileSync(file, csv(ada));
+  source = 'HR; north & süd?';
+  assert.deepEqual(await run(), [0, `${source}: 1 rows, 0 created, 0 updated, 0 left, 0 failed.`, '']);
+  const { body } = await service.upload(
+    `/v1/personnel/import?mode=sync&source=${encodeURIComponent(source)}&dry_run=true&max_leaving=100`,
+    key,
+    csv(grace),
+  );
+  assert.deepEqual(pluck(body.summary.leavers, 'name'), ['Ada']);
+  const hoursAgo = new Date(Date.now() - 25 * 3_600_000);
+  utimesSync(file, hoursAgo, hoursAgo);
+  assert.deepEqual(await run(), [1, '', `${file} is older than a day.\n`]);
 });

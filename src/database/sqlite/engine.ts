@@ -1,3 +1,4 @@
+import { realpathSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import Sqlite from 'better-sqlite3';
 import {
@@ -158,12 +159,17 @@ export function sqliteEngine(
     },
     claim() {
       try {
-        serviceLock = lockFile(`${file}-lock`);
+        // Beside the file itself, which another service may know by a link.
+        serviceLock = lockFile(`${realpathSync(file)}-lock`);
       } catch {
         // Without permission to create files beside the database, another service cannot be noticed.
         return undefined;
       }
-      if (serviceLock) return undefined;
+      if (serviceLock)
+        return statSync(file).nlink === 1
+          ? undefined
+          : `The database file ${file} has another name (a hard link). Remove that: under another name SQLite looks for ` +
+              'another write-ahead log, which loses commits and may damage the file.';
       return (
         `Another service uses the database file ${file}. Each of them writes in turn and reads what the other has ` +
         'written, but several instances should use PostgreSQL.'

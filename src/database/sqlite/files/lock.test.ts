@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Sqlite from 'better-sqlite3';
@@ -33,6 +33,26 @@ test('a second service on a file is noticed, until the first one has stopped', a
   await first.close();
   assert.equal(second.claim(), undefined);
   await second.close();
+});
+
+test('a second service is noticed also if it knows the file by a link', async (t) => {
+  const folder = temporaryFolder(t);
+  const first = openDatabase(`sqlite:${join(folder, 'muster.db')}`);
+  assert.equal(first.claim(), undefined);
+  symlinkSync('muster.db', join(folder, 'link.db'));
+  const second = openDatabase(`sqlite:${join(folder, 'link.db')}`);
+  assert.match(second.claim() ?? '', /^Another service uses the database file .*link\.db\./);
+  await second.close();
+  await first.close();
+});
+
+test('a file with another name is reported at the start', async (t) => {
+  const folder = temporaryFolder(t);
+  const database = openDatabase(`sqlite:${join(folder, 'muster.db')}`);
+  await database.migrate();
+  linkSync(join(folder, 'muster.db'), join(folder, 'other.db'));
+  assert.match(database.claim() ?? '', /muster\.db has another name \(a hard link\)\. Remove that/);
+  await database.close();
 });
 
 test('a database of another application is refused and stays as it is', async (t) => {
