@@ -1,5 +1,4 @@
-import { fieldError } from '../core/errors.ts';
-import { fold, shortened } from '../core/text.ts';
+import { fold } from '../core/text.ts';
 import { createPacer } from '../formats/pace.ts';
 import type { Row } from '../formats/rows.ts';
 import type { Importable, SkippedNumbers } from './importable.ts';
@@ -46,31 +45,6 @@ export async function* readBatches(
     }
   }
   if (rows.length > 0) yield { rows, mayWait: true };
-}
-
-/**
- * With `mode=upsert`, a second row about the same resource is an error: it would overwrite the first, each time the file is
- * imported. Rows that only add to lists, such as those of group members, may be many.
- */
-export function rejectRepeated(importable: Importable) {
-  const lines = new Map<string, number>();
-  return (row: ParsedRow): ParsedRow => {
-    if (importable.additive) return row;
-    // The texts that name the one project of all rows can differ.
-    const project = importable.project ? '' : fold((row.projects ?? []).join(' '));
-    for (const key of uniqueKeysOf(row, importable)) {
-      // The key beside the id of another service may be that of something else here.
-      if (key.startsWith('key ') && row.identity.id !== undefined) continue;
-      const first = lines.get(`${project} ${key}`);
-      lines.set(`${project} ${key}`, first ?? row.line);
-      if (first === undefined) continue;
-      const [field = '', text = ''] = key.split(/ (.*)/s);
-      const detail = `Line ${first} has the same ${field}, ${shortened(text)}. Remove one of the two lines, or correct it.`;
-      row.errors.push(fieldError(field, 'repeated_key', detail));
-      break;
-    }
-    return row;
-  };
 }
 
 /** After this many rounds of releasing one row of each cycle, all waiting rows are released. */

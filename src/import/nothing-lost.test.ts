@@ -305,14 +305,4 @@ onBothEngines('an import follows the rules of single requests', (start) => {
     const names = pluck(await service.list('/v1/projects', key), 'name');
     assert.deepEqual(names.toSorted(), ['Apollo', 'Real']);
   });
-
-  test('two rows that name one person by different keys are applied in order', async (t) => {
-    const { service, key, send } = await importer(start(t));
-    const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada', email: 'ada@example.com' });
-    const file = `user_id,email,title\n${user_id},,One\n,ada@example.com,Two\n`;
-    const { body } = await send('/v1/personnel/import?mode=upsert', file);
-    assert.deepEqual(pluck(body.results, 'status'), ['updated', 'updated']);
-    const person = (await service.get(`/v1/personnel/${user_id}`, key)).body;
-    assert.deepEqual([person.title, person.version], ['Two', 3]);
-  });
 });

@@ -53,8 +53,10 @@ export type Reference = {
   isTable: boolean;
 };
 
+type Keyed = Pick<ParsedRow, 'identity' | 'values'>;
+
 /** The text by which a row identifies its resource. */
-export function keyValue({ identity, values }: ParsedRow, { field }: ImportKey): string | undefined {
+export function keyValue({ identity, values }: Keyed, { field }: ImportKey): string | undefined {
   const value = identity[field] ?? values[field];
   return typeof value === 'string' ? value : undefined;
 }
@@ -62,7 +64,7 @@ export function keyValue({ identity, values }: ParsedRow, { field }: ImportKey):
 export const comparedBy = (key: ImportKey, value: string) => key.compared?.(value) ?? value;
 
 /** The unique keys of a row. A row with one of them that comes later in the file is about the same resource. */
-export const uniqueKeysOf = (row: ParsedRow, { keys }: Importable): string[] =>
+export const uniqueKeysOf = (row: Keyed, { keys }: { keys: readonly ImportKey[] }): string[] =>
   keys.flatMap((key) => {
     const value = keyValue(row, key);
     return value === undefined ? [] : [`${key.field} ${comparedBy(key, value)}`];

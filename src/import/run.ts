@@ -3,7 +3,6 @@ import type { Transaction } from 'kysely';
 import { Problem } from '../core/errors.ts';
 import { limits } from '../core/schemas.ts';
 import { createPacer } from '../formats/pace.ts';
-import type { Row } from '../formats/rows.ts';
 import type { Tables } from '../store/tables.ts';
 import type { Change } from '../store/writes/change.ts';
 import {
@@ -12,7 +11,6 @@ import {
   createSkippedNumbers,
   createWaitingRows,
   readBatches,
-  rejectRepeated,
 } from './batches.ts';
 import type { Importable, SyncTarget } from './importable.ts';
 import { createRowParser, type ParsedRow } from './parse-rows.ts';
@@ -36,7 +34,7 @@ import { type PeopleLookup, resolveReferences } from './references/resolve.ts';
 import { dataOf, type Recorded, Results, resultOf, type Written } from './results.ts';
 import { type FileScan, type Source, scanFile } from './scan.ts';
 import type { ImportQuery, ImportSummary } from './schema.ts';
-import { type WrittenRow, writeRows } from './write.ts';
+import { createRepeatCheck, type WrittenRow, writeRows } from './write.ts';
 
 /** An import: the file, the options of the request, and the resource. */
 export type ImportJob = {
@@ -209,7 +207,10 @@ async function importRows(
   const policyFor = createPeoplePolicy(job);
   const waiting = createWaitingRows(importable, scan.rowsByKey);
   const newIds = new Map<string, string>();
-  const skipped = createSkippedNumbers(waiting);
+  const earlier = {
+    skipped: createSkippedNumbers(waiting),
+    findRepeated: createRepeatCheck(waiting.onRollback),
+  };
   const placeholders = new Set<string>();
   const size = new AdaptiveBatchSize(store.bulkBatchMs);
 
@@ -266,7 +267,7 @@ async function importRows(
       if (waitsFor) waiting.wait(row, waitsFor);
       return !waitsFor;
     });
-    const written = await writeRows(db, group.importable, options.mode, rows, change(), skipped);
+    const written = await writeRows(db, group.importable, options.mode, rows, change(), earlier);
     for (const one of written) {
       recordNewId(one);
       waiting.done(one.row);
@@ -335,11 +336,9 @@ async function importRows(
   }
 
   const parseRow = createRowParser(importable, scan.columns, source.isTable, job.include !== undefined);
-  const check = options.mode === 'upsert' ? rejectRepeated(importable) : (row: ParsedRow) => row;
-  const parse = (row: Row, index: number) => check(parseRow(row, index));
   // A stream reads the next batches while the current one is written.
   const rows = source.rows(options.dry_run ? job.assertWanted : undefined);
-  const stream = Readable.from(readBatches(rows, parse, size), { highWaterMark: batchesReadAhead });
+  const stream = Readable.from(readBatches(rows, parseRow, size), { highWaterMark: batchesReadAhead });
   try {
     const file: AsyncIterator<Batch> = stream[Symbol.asyncIterator]();
     // A retried transaction gets the same batches again, and what it does not write is left for the next one.

@@ -95,6 +95,41 @@ onBothEngines('an import with mode=upsert', (start) => {
     }
   });
 
+  for (const others of [0, 400])
+    test(`fails a second row about one person by another key, ${others} rows later`, async (t) => {
+      const { service, key } = await withKey(start(t));
+      const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada', email: 'ada@example.com' });
+      const between = Array.from({ length: others }, (_, i) => `,p${i}@example.com,Person ${i},\n`).join('');
+      const file = `user_id,email,name,title\n${user_id},new@example.com,Ada,One\n${between},ada@example.com,Ada,Two\n`;
+      const { body } = await service.upload('/v1/personnel/import?mode=upsert', key, file);
+      const last = body.results.at(-1);
+      assert.deepEqual([body.results[0].status, last.status], ['updated', 'failed']);
+      assert.deepEqual(last.errors, [
+        {
+          pointer: '#/email',
+          code: 'repeated_key',
+          detail:
+            'Line 2 is about the same person, with the email ada@example.com. Remove one of the two lines, or correct it.',
+        },
+      ]);
+      const stored: Any[] = (await service.list('/v1/personnel', key)).filter(
+        ({ name }: Any) => name === 'Ada',
+      );
+      assert.deepEqual(pluck(stored, 'user_id', 'email', 'title'), [[user_id, 'new@example.com', 'One']]);
+    });
+
+  test('takes the rows of two projects for different items, however a row names its project', async (t) => {
+    const { service, key } = await withKey(start(t));
+    for (const name of ['Apollo', 'Hermes']) await service.make('/v1/projects', key, { name });
+    const file = 'project,external_id,title\nAPOLLO,x,One\nHermes,x,Two\nApollo,x,Three\n';
+    const { body } = await service.upload('/v1/imports/risks?mode=upsert', key, file);
+    assert.deepEqual(pluck(body.results, 'status'), ['created', 'created', 'failed']);
+    assert.match(
+      body.results[2].errors[0].detail,
+      /^Line 2 is about the same risk, with the external_id x\./,
+    );
+  });
+
   test('and mode=sync refuses a file without rows, whatever the limit', async (t) => {
     const { service, key } = await withKey(start(t));
     for (const [path, rows] of [

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import { type FieldError, fieldError, Problem } from '../core/errors.ts';
-import { joinWords } from '../core/text.ts';
+import { joinWords, shortened } from '../core/text.ts';
 import { inJsonArray } from '../database/sql/functions.ts';
 import { inSavepoint } from '../database/sql/savepoint.ts';
 import { param, type Statement, statement } from '../database/sql/statement.ts';
@@ -20,7 +20,7 @@ export async function writeRows(
   mode: 'create' | 'upsert',
   rows: readonly ParsedRow[],
   change: Change,
-  skipped: SkippedNumbers,
+  { skipped, findRepeated }: EarlierRows,
 ): Promise<WrittenRow[]> {
   const written = new Map<ParsedRow, Written>();
   for (const run of mode === 'upsert' ? splitAtRepeatedKeys(importable, rows) : [rows]) {
@@ -31,7 +31,8 @@ export async function writeRows(
       let current = existing.get(row);
       // Two rows may name one resource by different keys: the second must not update what the first has replaced.
       if (current && updated.has(idOf(current))) current = await readById(db, importable, idOf(current));
-      const errors = row.errors.concat(conflictErrors(importable, mode, row, current));
+      const repeated = mode === 'upsert' ? findRepeated(importable, row, current) : [];
+      const errors = row.errors.concat(repeated, conflictErrors(importable, mode, row, current));
       if (errors.length > 0) written.set(row, failed(errors));
       else if (current) {
         written.set(row, await updateRow(db, importable, current, row, change));
@@ -44,6 +45,39 @@ export async function writeRows(
 }
 
 export type WrittenRow = { row: ParsedRow; written: Written };
+
+/** What the rows that were written before have taken. */
+type EarlierRows = { skipped: SkippedNumbers; findRepeated: ReturnType<typeof createRepeatCheck> };
+
+/**
+ * With `mode=upsert`, a second row about the same resource is an error: it would overwrite the first, each time the file is
+ * imported, or create the resource again if the first has replaced its key. So the keys that it had before count, too. Rows
+ * that only add to lists, such as those of group members, may be many. `onRollback` is for a transaction that is retried.
+ */
+export function createRepeatCheck(onRollback: (undo: () => void) => void) {
+  const lines = new Map<string, number>();
+  return (importable: Importable, row: ParsedRow, current: Resource | undefined): FieldError[] => {
+    const { what, keys, project, additive } = importable;
+    if (additive) return [];
+    const scoped = (key: string) => `${project?.id ?? ''} ${key}`;
+    const all = [
+      ...uniqueKeysOf(row, { keys: keys.filter((key) => !isOfAnother(importable, key, row)) }),
+      ...(current ? uniqueKeysOf({ identity: {}, values: current }, importable) : []),
+    ];
+    const repeated = all.find((key) => lines.has(scoped(key)));
+    const first = lines.get(scoped(repeated ?? ''));
+    for (const key of all.map(scoped)) {
+      if (lines.has(key)) continue;
+      lines.set(key, row.line);
+      onRollback(() => lines.delete(key));
+    }
+    // A row without a project is not written, and has no key.
+    if (repeated === undefined || row.errors.length > 0) return [];
+    const [field = '', text = ''] = repeated.split(/ (.*)/s);
+    const detail = `Line ${first} is about the same ${what}, with the ${field} ${shortened(text)}. Remove one of the two lines, or correct it.`;
+    return [fieldError(field, 'repeated_key', detail)];
+  };
+}
 
 /** Splits rows so that no two in a run share a key: the second must find the resource that the first creates. */
 function* splitAtRepeatedKeys(importable: Importable, rows: readonly ParsedRow[]): Generator<ParsedRow[]> {
