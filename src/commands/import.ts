@@ -115,11 +115,12 @@ export async function importCommand(
     ...database,
     write: (work) => database.write(work, job.options.atomic ? 'long' : 'bulk'),
   };
-  const imported: Awaited<ReturnType<typeof runImport>> & Pick<ImportSummary, 'leavers' | 'returned'> = sync
+  const imported: Awaited<ReturnType<typeof runImport>> &
+    Pick<ImportSummary, 'leavers' | 'kept' | 'returned'> = sync
     ? await runSync(store, job, sync)
     : await runImport(store, job);
-  const { scan, results, leavers, returned } = imported;
-  const synced = { ...(leavers && { leavers }), ...(returned && { returned }) };
+  const { scan, results, leavers, kept, returned } = imported;
+  const synced = leavers && { leavers, kept, returned };
   const summary = { ...summaryOf(job, scan, results), mode, ...synced };
   const texts = summary.skipped > 0 ? results.textsOfNothing() : results.texts();
   return { summary, texts, seconds: (performance.now() - start) / 1000 };
@@ -205,9 +206,10 @@ export async function* importReport({ summary, texts, seconds }: Imported): Asyn
     const columns = notStored.map(({ column, cells }) => `${formatNumber(cells)} of “${column}”`);
     yield `Read but not stored: ${joinWords(columns)}. Use --json to see the reasons.`;
   }
-  const { leavers = [], returned = [] } = summary;
+  const { leavers = [], kept = [], returned = [] } = summary;
   for (const [label, people] of [
     ['Missing in the file', leavers],
+    ['Missing in the file, but in another source', kept],
     ['In the file again, so active again', returned],
   ] as const) {
     const names = people.slice(0, 10).map(({ name }) => name);

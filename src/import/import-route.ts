@@ -168,16 +168,16 @@ async function importFile(
 
 /** `started_at` if the import may have run earlier. */
 type ImportOutcome = Awaited<ReturnType<typeof runImport>> &
-  Pick<ImportSummary, 'leavers' | 'returned'> & { started_at?: string };
+  Pick<ImportSummary, 'leavers' | 'kept' | 'returned'> & { started_at?: string };
 
 function send(
   request: FastifyRequest,
   reply: FastifyReply,
   job: ImportJob,
-  { scan, results, leavers, returned, started_at = job.started_at }: ImportOutcome,
+  { scan, results, leavers, kept, returned, started_at = job.started_at }: ImportOutcome,
   { mode = 'create', results: wanted }: ImportQuery,
 ) {
-  const synced = { ...(leavers && { leavers }), ...(returned && { returned }) };
+  const synced = leavers && { leavers, kept, returned };
   const summary = { ...summaryOf({ ...job, started_at }, scan, results), mode, ...synced };
   const { atomic, dry_run } = job.options;
   const isRolledBack = atomic && summary.failed > 0;

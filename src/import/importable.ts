@@ -99,7 +99,15 @@ export type SkippedNumbers = {
 };
 
 /** Somebody or something that a sync has brought, with the keys by which a row of a file is about it. */
-export type Synced = { id: string; label: string; keys: readonly string[] };
+export type Synced = {
+  id: string;
+  label: string;
+  keys: readonly string[];
+  /** The resource whose row has it, if it is a part of one. */
+  of?: string;
+  /** Another source that has it, too. */
+  keptBy?: string | null;
+};
 
 /** What `mode=sync` removes when it is missing in a file of the source that brought it. */
 export type SyncTarget = {
@@ -107,8 +115,11 @@ export type SyncTarget = {
   noun: string;
   /** Those whom the source brought and who are still there. */
   list(db: Transaction<Tables>, source: string): Promise<Synced[]>;
-  /** The ids that a written row stands for, if they are not known before: the resource itself by default. */
-  keysOfWritten?(values: Resource, id: string): string[];
+  /**
+   * The ids that a written row stands for, if they are not known before: the resource itself by default. `isComplete`:
+   * it says all of them.
+   */
+  keysOfWritten?(row: WrittenValues, id: string): { keys: string[]; isComplete: boolean };
   /**
    * Remembers that the source has brought them. Returns those who are back: whom a sync of this source removed, and whom it
    * activates again.
@@ -119,14 +130,23 @@ export type SyncTarget = {
     ids: readonly string[],
     change: Change,
   ): Promise<{ id: string; name: string }[]>;
-  /** `handoverTo` is `manager`, or the id of a person or group. */
+  /**
+   * `handoverTo` is `manager`, or the id of a person or group. Returns another source that has it, so that it stays, or
+   * false if it was gone already.
+   */
   remove(
     db: Transaction<Tables>,
     source: string,
     leaver: Synced,
     handoverTo: string | undefined,
     change: Change,
-  ): Promise<void>;
+  ): Promise<string | boolean>;
+};
+
+/** The values of a written row, and the texts in it that match nobody. */
+type WrittenValues = {
+  values: Resource;
+  unknownPeople?: readonly { field: string; user_id?: string }[];
 };
 
 /** The keys of resources in a table with the columns `id`, `external_id` and `key`. */

@@ -63,8 +63,21 @@ type PeopleFound = {
   nobody: Record<string, string[]>;
 };
 
-/** The keys of those whom some rows have brought, and those among them who are back. */
-export type Recorded = { keys: string[]; returned: NonNullable<ImportSummary['returned']> };
+/** The keys of those whom some rows have brought, those among them who are back, and the ids of incomplete rows. */
+export type Recorded = {
+  keys: string[];
+  returned: NonNullable<ImportSummary['returned']>;
+  incomplete: string[];
+};
+
+/** A row about somebody whom a sync activates again has updated them. */
+export const withReturns =
+  (recorded: Recorded | undefined) =>
+  <Row extends { written: Written }>(row: Row): Row => {
+    const { id, changed = [] } = row.written;
+    if (!recorded?.returned.some((one) => one.id === id)) return row;
+    return { ...row, written: { ...row.written, status: 'updated', changed: [...changed, 'status'] } };
+  };
 
 const maxPeople = 1000;
 const maxNobody = 50;

@@ -31,7 +31,7 @@ import {
   placeholderOf,
 } from './references/people.ts';
 import { type PeopleLookup, resolveReferences } from './references/resolve.ts';
-import { dataOf, type Recorded, Results, resultOf, type Written } from './results.ts';
+import { dataOf, type Recorded, Results, resultOf, type Written, withReturns } from './results.ts';
 import { type FileScan, type Source, scanFile } from './scan.ts';
 import type { ImportQuery, ImportSummary } from './schema.ts';
 import { createRepeatCheck, type WrittenRow, writeRows } from './write.ts';
@@ -230,7 +230,8 @@ async function importRows(
         if (!isLocked && batches.length === 0) await lockForRows(db, job, batch.rows);
         const start = performance.now();
         const rows = await writeBatch(db, batch);
-        batches.push({ rows, recorded: await job.record?.(db, rows) });
+        const recorded = await job.record?.(db, rows);
+        batches.push({ rows: rows.map(withReturns(recorded)), recorded });
         size.adapt(batch.rows.length, performance.now() - start);
       }
       return batches;

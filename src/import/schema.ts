@@ -161,11 +161,25 @@ export const ImportSummary = Strict(
         },
       ),
     ),
+    kept: Type.Optional(
+      Type.Array(
+        Strict({
+          id: Type.String(),
+          name: Type.String(),
+          source: Type.String({ description: 'The other source that has the person.' }),
+        }),
+        {
+          description:
+            'With `mode=sync`: who is missing in the file and stays active, because a sync of another source has brought ' +
+            'them and not dropped them since.',
+        },
+      ),
+    ),
     returned: Type.Optional(
       Type.Array(Strict({ id: Type.String(), name: Type.String() }), {
         description:
-          'With `mode=sync`: who was activated again, because a sync of this source had deactivated them and the file ' +
-          'contains them.',
+          'With `mode=sync`: who was activated again, because a sync had deactivated them, nobody has changed that since, ' +
+          'and the file contains them.',
       }),
     ),
     columns: Type.Record(Type.String(), Type.String(), {

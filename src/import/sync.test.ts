@@ -164,6 +164,103 @@ onBothEngines('a sync', (start) => {
     assert.deepEqual([failed.body.summary.failed, failed.body.summary.leavers], [1, []]);
     assert.deepEqual(await members(), { Dev: ['Ada', 'Alan'], Ops: ['Ada'] });
   });
+
+  test('removes nobody from a group whose members the file does not say', async (t) => {
+    const { service, key } = await withKey(start(t));
+    for (const name of ['Ada', 'Grace', 'Alan']) await service.make('/v1/personnel', key, { name });
+    const sync = async (file: string, type?: string) => {
+      const path = '/v1/groups/import?mode=sync&source=ad&max_leaving=100&unknown_people=leave_empty';
+      const { body, text } = await service.upload(path, key, file, type);
+      assert.equal(body.summary?.failed, 0, text);
+      return pluck(body.summary.leavers, 'name');
+    };
+    await sync('Group,Members,Purpose\nOps,Ada; Grace,\nDev,Ada; Alan,\n');
+    // The typo may be anybody of the group.
+    assert.deepEqual(await sync('Group,Members\nOps,Ada; Garce\nDev,Alan\n'), ['Ada (Dev)']);
+    assert.deepEqual(await sync('Group,Purpose\nOps,Operations\n'), []);
+    const ndjson = '{"name":"Ops","description":"x"}\n{"name":"Dev","member_user_ids":[]}\n';
+    assert.deepEqual(await sync(ndjson, 'application/x-ndjson'), ['Alan (Dev)']);
+    const groups: Any[] = await service.list('/v1/groups?include=members', key);
+    assert.deepEqual(
+      groups.map(({ name, member_user_ids }) => [name, member_user_ids.length]),
+      [
+        ['Dev', 0],
+        ['Ops', 2],
+      ],
+    );
+  });
+
+  test('leaves those active whom another source has, and says who', async (t) => {
+    const { service, key } = await withKey(start(t));
+    const sync = async (source: string, ...rows: string[]) => {
+      const path = `/v1/personnel/import?mode=sync&source=${source}&max_leaving=100`;
+      const { status, body, text } = await service.upload(path, key, csv(...rows));
+      assert.equal(status, 200, text);
+      const { leavers, kept, returned, updated, unchanged } = body.summary;
+      const people: Any[] = await service.list('/v1/personnel?status=active', key);
+      return {
+        left: pluck(leavers, 'name'),
+        kept: pluck(kept, 'name', 'source'),
+        back: [pluck(returned, 'name'), updated, unchanged],
+        active: pluck(people, 'name'),
+      };
+    };
+    const person = '2,Grace,grace@example.com,';
+    await sync('hr', alan, person);
+    await sync('hr2', alan, person);
+    assert.deepEqual(await sync('hr2', person), {
+      left: [],
+      kept: [['Alan', 'hr']],
+      back: [[], 0, 1],
+      active: ['Alan', 'Grace'],
+    });
+    assert.deepEqual(await sync('hr2', person), {
+      left: [],
+      kept: [],
+      back: [[], 0, 1],
+      active: ['Alan', 'Grace'],
+    });
+    assert.deepEqual(await sync('hr', person), {
+      left: ['Alan'],
+      kept: [],
+      back: [[], 0, 1],
+      active: ['Grace'],
+    });
+    // Whom one source has dropped comes back with any other.
+    assert.deepEqual(await sync('hr2', person, alan), {
+      left: [],
+      kept: [],
+      back: [['Alan'], 1, 1],
+      active: ['Alan', 'Grace'],
+    });
+    assert.deepEqual((await sync('hr2', person)).left, ['Alan']);
+  });
+
+  test('takes over no deactivation that somebody else made', async (t) => {
+    const { service, key } = await withKey(start(t));
+    const path = '/v1/personnel/import?mode=sync&source=hr&max_leaving=100';
+    const first = await service.upload(path, key, csv(grace, alan));
+    const { id } = first.body.results[1];
+    let transactions = 0;
+    service.faults.onCommit = async () => {
+      // The first transaction reads whom the source has brought.
+      if (++transactions === 1) await service.post(`/v1/personnel/${id}/deactivate`, key, {});
+    };
+    const { body } = await service.upload(path, key, csv(grace));
+    service.faults.onCommit = undefined;
+    assert.deepEqual([body.summary.leavers, body.summary.kept], [[], []]);
+    const again = await service.upload(path, key, csv(grace, alan));
+    assert.deepEqual(again.body.summary.returned, []);
+    assert.equal((await service.get(`/v1/personnel/${id}`, key)).body.status, 'inactive');
+
+    // Nor one that was made after somebody had undone its own.
+    await service.patch(`/v1/personnel/${id}`, key, { status: 'active' });
+    await service.upload(path, key, csv(grace));
+    await service.patch(`/v1/personnel/${id}`, key, { status: 'active' });
+    await service.patch(`/v1/personnel/${id}`, key, { status: 'inactive' });
+    await service.upload(path, key, csv(grace, alan));
+    assert.equal((await service.get(`/v1/personnel/${id}`, key)).body.status, 'inactive');
+  });
 });
 
 test('the script for cron reports what it did, and what went wrong', async (t) => {

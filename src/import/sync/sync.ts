@@ -21,7 +21,7 @@ export type SyncOptions = {
   handoverTo?: string | undefined;
 };
 
-type Leavers = NonNullable<ImportSummary['leavers']>;
+type Removed = Required<Pick<ImportSummary, 'leavers' | 'kept'>>;
 
 const maxListed = 1000;
 const recordedAtOnce = 1000;
@@ -47,13 +47,17 @@ export async function runSync(store: Store, job: ImportJob, options: SyncOptions
   /** In the transaction of the rows, so that a sync that is killed forgets nobody whom it has brought. */
   const record = async (db: Transaction<Tables>, rows: readonly WrittenRow[]) => {
     // Somebody whom the file calls inactive has not come back.
-    const keys = rows.flatMap(({ row: { values }, written: { id } }) =>
-      !id || values.status === 'inactive' ? [] : (target.keysOfWritten?.(values, id) ?? [id]),
+    const brought = rows.flatMap(({ row, written: { id } }) =>
+      !id || row.values.status === 'inactive'
+        ? []
+        : [{ id, ...(target.keysOfWritten?.(row, id) ?? { keys: [id], isComplete: true }) }],
     );
+    const keys = brought.flatMap(({ keys }) => keys);
+    const incomplete = brought.flatMap(({ id, isComplete }) => (isComplete ? [] : id));
     const returned: Recorded['returned'] = [];
     for (const part of chunk([...new Set(keys)], recordedAtOnce))
       returned.push(...(await target.record(db, options.source, part, change())));
-    return { keys, returned };
+    return { keys, returned, incomplete };
   };
   const outcome = await runImport(store, { ...job, record });
   if (outcome.scan.rows === 0)
@@ -65,12 +69,15 @@ export async function runSync(store: Store, job: ImportJob, options: SyncOptions
   const seen = new Set(recorded.flatMap(({ keys }) => keys));
   const returned = recorded.flatMap(({ returned }) => returned);
   // A row can be about somebody by the id of another service, which only writing it finds.
-  missing = (missing ?? brought).filter(({ id }) => !seen.has(id));
-  // Who is in a row that failed is not known.
-  if (target.keysOfWritten && outcome.results.counts.failed > 0) missing = [];
+  const incomplete = recorded.flatMap(({ incomplete }) => incomplete);
+  const open = new Set(incomplete);
+  missing = (missing ?? brought).filter(({ id, of }) => !seen.has(id) && !open.has(of ?? ''));
+  // Who is in a row that failed is not known, and a file without a column of members says nothing about any.
+  const isUnknown = outcome.results.counts.failed > 0 || incomplete.length === outcome.scan.rows;
+  if (target.keysOfWritten && isUnknown) missing = [];
   rejectTooMany(missing, brought.length, options, target, 'The rows of the file were imported.');
-  const leavers = await removeLeavers(store, target, missing, options, change, dry_run);
-  return { ...outcome, leavers, returned };
+  const removed = await removeLeavers(store, target, missing, options, change, dry_run);
+  return { ...outcome, ...removed, returned };
 }
 
 /** Reads the keys of all rows, also of those that will fail: a person with an invalid phone number has not left. */
@@ -133,26 +140,28 @@ function rejectTooMany(
 async function removeLeavers(
   store: Store,
   target: SyncTarget,
-  leavers: readonly Synced[],
+  missing: readonly Synced[],
   { source, handoverTo }: SyncOptions,
   change: () => Change,
   isDryRun: boolean,
-): Promise<Leavers> {
-  const results: Leavers = [];
+): Promise<Removed> {
+  const leavers: Removed['leavers'] = [];
+  const kept: Removed['kept'] = [];
   const remove = (leaver: Synced) => (db: Transaction<Tables>) =>
     target.remove(db, source, leaver, handoverTo, {
       ...change(),
       reason: `No longer in the source ${source}.`,
     });
-  for (const leaver of leavers) {
+  for (const leaver of missing) {
     const { id, label: name } = leaver;
     try {
-      if (!isDryRun) await store.write(remove(leaver));
-      results.push({ id, name });
+      const outcome = isDryRun ? (leaver.keptBy ?? true) : await store.write(remove(leaver));
+      if (typeof outcome === 'string') kept.push({ id, name, source: outcome });
+      else if (outcome) leavers.push({ id, name });
     } catch (error) {
       if (!(error instanceof Problem) || error.code === 'unavailable') throw error;
-      results.push({ id, name, error: error.message });
+      leavers.push({ id, name, error: error.message });
     }
   }
-  return results;
+  return { leavers, kept };
 }

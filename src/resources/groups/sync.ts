@@ -6,8 +6,13 @@ import { removeMember } from './members.ts';
 /** Members who are missing in a source that brought them leave their groups. Groups and other members stay. */
 export const memberSync: SyncTarget = {
   noun: 'members',
-  keysOfWritten: ({ member_user_ids }, group_id) =>
-    Array.isArray(member_user_ids) ? member_user_ids.map((user_id) => `${group_id} ${user_id}`) : [],
+  keysOfWritten: ({ values: { member_user_ids: ids }, unknownPeople = [] }, group_id) => ({
+    keys: Array.isArray(ids) ? ids.map((user_id) => `${group_id} ${user_id}`) : [],
+    // A text that was left out may be about any member.
+    isComplete:
+      Array.isArray(ids) &&
+      unknownPeople.every(({ field, user_id }) => field !== 'member_user_ids' || user_id !== undefined),
+  }),
   async list(db, source) {
     const rows = await db
       .selectFrom('synced_members')
@@ -32,6 +37,7 @@ export const memberSync: SyncTarget = {
       id: `${group_id} ${user_id}`,
       label: `${name} (${group_name})`,
       keys: [],
+      of: group_id,
     }));
   },
   async record(db, source, ids) {
@@ -60,5 +66,6 @@ export const memberSync: SyncTarget = {
       .where('group_id', '=', group_id)
       .where('user_id', '=', user_id)
       .execute();
+    return true;
   },
 };

@@ -140,6 +140,14 @@ export async function updatePerson(
   if (concernsAccess) await adjustAccess(db, current, next, { ...change, reason });
   const columns = { ...storedChanges(Person, differences), ...foldedColumns(next) };
   await updateRow(db, 'people', { id, version }, columns, change.now);
+  // A sync activates only those again whom nobody has activated or deactivated since.
+  if ('status' in differences)
+    await db
+      .updateTable('synced_people')
+      .set({ deactivated: 0 })
+      .where('user_id', '=', id)
+      .where('deactivated', '=', 1)
+      .execute();
   await recordChanges(db, personSubject, id, differences, { ...change, reason });
   return setEventData(db, id, await getPerson(db, id, requested));
 }
