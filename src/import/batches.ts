@@ -1,7 +1,8 @@
-import { fold } from '../core/text.ts';
+import { type FieldError, fieldError } from '../core/errors.ts';
+import { fold, shortened } from '../core/text.ts';
 import { createPacer } from '../formats/pace.ts';
 import type { Row } from '../formats/rows.ts';
-import type { Importable, SkippedNumbers } from './importable.ts';
+import type { Importable, ImportKey, Resource, SkippedNumbers } from './importable.ts';
 import { keyValue, type ParsedRow, uniqueKeysOf } from './parse-rows.ts';
 
 /** Rows to write together, and whether a row among them may still wait for another row of the file. */
@@ -45,6 +46,40 @@ export async function* readBatches(
     }
   }
   if (rows.length > 0) yield { rows, mayWait: true };
+}
+
+/** A row with an unknown id comes from another service, in which the same key may belong to another item. */
+export const isOfAnother = ({ input, keys }: Importable, key: ImportKey, row: ParsedRow) =>
+  key.field === 'key' && !('key' in input.properties) && keys[0].field in row.identity;
+
+/**
+ * With `mode=upsert`, a second row about the same resource is an error: it would overwrite the first, each time the file is
+ * imported, or create the resource again if the first has replaced its key. So the keys that it had before count, too. Rows
+ * that only add to lists, such as those of group members, may be many. `onRollback` is for a transaction that is retried.
+ */
+export function createRepeatCheck(onRollback: (undo: () => void) => void) {
+  const lines = new Map<string, number>();
+  return (importable: Importable, row: ParsedRow, current: Resource | undefined): FieldError[] => {
+    const { what, keys, project, additive } = importable;
+    if (additive) return [];
+    const scoped = (key: string) => `${project?.id ?? ''} ${key}`;
+    const all = [
+      ...uniqueKeysOf(row, { keys: keys.filter((key) => !isOfAnother(importable, key, row)) }),
+      ...(current ? uniqueKeysOf({ identity: {}, values: current }, importable) : []),
+    ];
+    const repeated = all.find((key) => lines.has(scoped(key)));
+    const first = lines.get(scoped(repeated ?? ''));
+    for (const key of all.map(scoped)) {
+      if (lines.has(key)) continue;
+      lines.set(key, row.line);
+      onRollback(() => lines.delete(key));
+    }
+    // A row without a project is not written, and has no key.
+    if (repeated === undefined || row.errors.length > 0) return [];
+    const [field = '', text = ''] = repeated.split(/ (.*)/s);
+    const detail = `Line ${first} is about the same ${what}, with the ${field} ${shortened(text)}. Remove one of the two lines, or correct it.`;
+    return [fieldError(field, 'repeated_key', detail)];
+  };
 }
 
 /** After this many rounds of releasing one row of each cycle, all waiting rows are released. */

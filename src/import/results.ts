@@ -37,18 +37,16 @@ export const assumed = (field: string, value: unknown): FieldError =>
   );
 
 /** A warning about a reason in a row that changes nothing that exists. */
-export const unusedReason = ({ values: { reason } }: ParsedRow): Pick<Written, 'warnings'> =>
+export const unusedReason = ({ values: { reason } }: ParsedRow): FieldError[] =>
   reason == null
-    ? {}
-    : {
-        warnings: [
-          fieldError(
-            'reason',
-            'not_used',
-            `Only a change has a reason. “${shortened(String(reason))}” was not used.`,
-          ),
-        ],
-      };
+    ? []
+    : [
+        fieldError(
+          'reason',
+          'not_used',
+          `Only a change has a reason. “${shortened(String(reason))}” was not used.`,
+        ),
+      ];
 
 const blockRows = 500;
 const maxRanges = 100;

@@ -8,6 +8,7 @@ import type { Change } from '../store/writes/change.ts';
 import {
   AdaptiveBatchSize,
   type Batch,
+  createRepeatCheck,
   createSkippedNumbers,
   createWaitingRows,
   readBatches,
@@ -34,7 +35,7 @@ import { type PeopleLookup, resolveReferences } from './references/resolve.ts';
 import { dataOf, type Recorded, Results, resultOf, type Written, withReturns } from './results.ts';
 import { type FileScan, type Source, scanFile } from './scan.ts';
 import type { ImportQuery, ImportSummary } from './schema.ts';
-import { createRepeatCheck, type WrittenRow, writeRows } from './write.ts';
+import { type WrittenRow, writeRows } from './write.ts';
 
 /** An import: the file, the options of the request, and the resource. */
 export type ImportJob = {

@@ -130,6 +130,30 @@ onBothEngines('an import with mode=upsert', (start) => {
     );
   });
 
+  test('changes nothing the second time, also if what a status needs is empty in the file', async (t) => {
+    const { service, key } = await withKey(start(t));
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const send = async (path: string, file: string) => {
+      const { body } = await service.upload(`${path}/import?mode=upsert`, key, file);
+      return pluck(body.results, 'status', 'changed');
+    };
+    const file =
+      'external_id,title,status,closure_reason,accepted_until\n1,One,closed,,\n2,Two,accepted,,\n3,Three,open,,\n';
+    const log = 'external_id,title,status,resolution\n1,One,resolved,\n2,Two,closed,\n';
+    assert.deepEqual(await send(risks, file), Array(3).fill(['created', undefined]));
+    assert.deepEqual(await send(issues, log), Array(2).fill(['created', undefined]));
+    await service.patch(`${risks}/APOLLO-R1`, key, { closure_reason: 'It rains no more.' });
+    await service.patch(`${issues}/APOLLO-I1`, key, { resolution: 'wont_fix' });
+    const state = async () => [
+      ...pluck(await service.list(`${risks}?status=all`, key), 'version', 'status', 'closure_reason'),
+      ...pluck(await service.list(`${issues}?status=all`, key), 'version', 'status', 'resolution'),
+    ];
+    const before = await state();
+    assert.deepEqual(await send(risks, file), Array(3).fill(['unchanged', undefined]));
+    assert.deepEqual(await send(issues, log), Array(2).fill(['unchanged', undefined]));
+    assert.deepEqual(await state(), before);
+  });
+
   test('and mode=sync refuses a file without rows, whatever the limit', async (t) => {
     const { service, key } = await withKey(start(t));
     for (const [path, rows] of [

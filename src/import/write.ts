@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import { type FieldError, fieldError, Problem } from '../core/errors.ts';
-import { joinWords, shortened } from '../core/text.ts';
+import { joinWords } from '../core/text.ts';
 import { inJsonArray } from '../database/sql/functions.ts';
 import { inSavepoint } from '../database/sql/savepoint.ts';
 import { param, type Statement, statement } from '../database/sql/statement.ts';
@@ -8,6 +8,7 @@ import { jsonRows } from '../lists/list.ts';
 import type { Tables } from '../store/tables.ts';
 import type { Change } from '../store/writes/change.ts';
 import { type Created, unwrapSingle } from '../store/writes/create-many.ts';
+import { type createRepeatCheck, isOfAnother } from './batches.ts';
 import type { Importable, ImportKey, Resource, SkippedNumbers } from './importable.ts';
 import { comparedBy, keyValue, type ParsedRow, uniqueKeysOf } from './parse-rows.ts';
 import { findMoved } from './references/moved.ts';
@@ -48,36 +49,6 @@ export type WrittenRow = { row: ParsedRow; written: Written };
 
 /** What the rows that were written before have taken. */
 type EarlierRows = { skipped: SkippedNumbers; findRepeated: ReturnType<typeof createRepeatCheck> };
-
-/**
- * With `mode=upsert`, a second row about the same resource is an error: it would overwrite the first, each time the file is
- * imported, or create the resource again if the first has replaced its key. So the keys that it had before count, too. Rows
- * that only add to lists, such as those of group members, may be many. `onRollback` is for a transaction that is retried.
- */
-export function createRepeatCheck(onRollback: (undo: () => void) => void) {
-  const lines = new Map<string, number>();
-  return (importable: Importable, row: ParsedRow, current: Resource | undefined): FieldError[] => {
-    const { what, keys, project, additive } = importable;
-    if (additive) return [];
-    const scoped = (key: string) => `${project?.id ?? ''} ${key}`;
-    const all = [
-      ...uniqueKeysOf(row, { keys: keys.filter((key) => !isOfAnother(importable, key, row)) }),
-      ...(current ? uniqueKeysOf({ identity: {}, values: current }, importable) : []),
-    ];
-    const repeated = all.find((key) => lines.has(scoped(key)));
-    const first = lines.get(scoped(repeated ?? ''));
-    for (const key of all.map(scoped)) {
-      if (lines.has(key)) continue;
-      lines.set(key, row.line);
-      onRollback(() => lines.delete(key));
-    }
-    // A row without a project is not written, and has no key.
-    if (repeated === undefined || row.errors.length > 0) return [];
-    const [field = '', text = ''] = repeated.split(/ (.*)/s);
-    const detail = `Line ${first} is about the same ${what}, with the ${field} ${shortened(text)}. Remove one of the two lines, or correct it.`;
-    return [fieldError(field, 'repeated_key', detail)];
-  };
-}
 
 /** Splits rows so that no two in a run share a key: the second must find the resource that the first creates. */
 function* splitAtRepeatedKeys(importable: Importable, rows: readonly ParsedRow[]): Generator<ParsedRow[]> {
@@ -132,10 +103,6 @@ async function findExisting(
   }
   return existing;
 }
-
-/** A row with an unknown id comes from another service, in which the same key may belong to another item. */
-const isOfAnother = ({ input, keys }: Importable, key: ImportKey, row: ParsedRow) =>
-  key.field === 'key' && !('key' in input.properties) && keys[0].field in row.identity;
 
 async function readById(db: Transaction<Tables>, importable: Importable, id: string): Promise<Resource> {
   const { rows } = await findByKey(importable, importable.keys[0])(db, { values: JSON.stringify([id]) });
@@ -211,11 +178,15 @@ async function updateRow(
   change: Change,
 ): Promise<Written> {
   const identity = { id: idOf(current), ...('key' in current && { key: String(current.key) }) };
-  const patch = patchOf(importable, current, row);
-  if (Object.keys(patch).length === 0) return { status: 'unchanged', ...identity, ...unusedReason(row) };
+  const { patch, warnings } = completedBy(importable, current, patchOf(importable, current, row));
+  const changed = Object.keys(patch);
+  if (changed.length === 0) {
+    const all = [...warnings, ...unusedReason(row)];
+    return { status: 'unchanged', ...identity, ...(all.length > 0 && { warnings: all }) };
+  }
   try {
-    const warnings = await applyPatch(db, importable, current, patch, row, change);
-    return { status: 'updated', ...identity, changed: Object.keys(patch), ...warnings };
+    await applyPatch(db, importable, current, patch, row, change);
+    return { status: 'updated', ...identity, changed, ...(warnings.length > 0 && { warnings }) };
   } catch (error) {
     if (error instanceof Problem) return failedFor(error);
     throw error;
@@ -254,36 +225,42 @@ function attributesPatch(
   return Object.fromEntries([...removed.map((name) => [name, null]), ...differing]);
 }
 
-/** The patch with what its new status needs and the resource does not have yet. */
-function completedBy(
-  complete: NonNullable<Importable['complete']>,
-  current: Resource,
-  given: Resource,
-): Resource {
-  const added = Object.entries(complete({ ...current, ...given })).filter(
-    ([field, value]) => value !== (field in given ? given : current)[field],
-  );
-  return { ...given, ...Object.fromEntries(added) };
+/**
+ * The patch with what its new status needs and the resource does not have yet, with a warning for each. An empty cell keeps
+ * what the status needs.
+ */
+function completedBy({ complete }: Importable, current: Resource, given: Resource) {
+  const merged = { ...current, ...given };
+  const patch = { ...given };
+  const added: string[] = [];
+  for (const [field, value] of Object.entries(complete?.(merged) ?? {})) {
+    if (value === merged[field]) continue;
+    if (given[field] === null && current[field] != null) delete patch[field];
+    else if (given.status !== undefined) {
+      patch[field] = value;
+      added.push(field);
+    }
+  }
+  const warnings = added.map((field) => completed(field, patch, given));
+  for (const field of added) if (patch[field] === current[field]) delete patch[field];
+  return { patch, warnings };
 }
 
 /** Updates as PATCH does, through an intermediate status if no single transition reaches the new one. */
 async function applyPatch(
   db: Transaction<Tables>,
-  { update, complete, intermediateStatus = {} }: Importable,
+  { update, intermediateStatus = {} }: Importable,
   current: Resource,
-  given: Resource,
+  patch: Resource,
   { values }: ParsedRow,
   change: Change,
-): Promise<Pick<Written, 'warnings'>> {
-  const patch = given.status === undefined || !complete ? given : completedBy(complete, current, given);
+): Promise<void> {
   const reason = values.reason == null ? {} : { reason: values.reason };
   const intermediate = intermediateStatus[String(patch.status)];
   const isDirect = intermediate === undefined || current.status === intermediate;
   const first = { ...patch, ...reason, ...(!isDirect && { status: intermediate }) };
   const updated = await update(db, current, first, change);
   if (!isDirect) await update(db, updated as Resource, { status: patch.status }, change);
-  const added = Object.keys(patch).filter((field) => patch[field] !== given[field]);
-  return added.length === 0 ? {} : { warnings: added.map((field) => completed(field, patch, given)) };
 }
 
 /** Creates resources as POST does, many at once. Values that only PATCH accepts are set by a patch afterwards. */
@@ -309,10 +286,12 @@ async function createRows(
     for (const [i, row] of [...queued.keys()].entries())
       written.set(
         row,
-        withWarnings(row, queued.get(row) ?? {}, oddRows.get(row), {
-          ...createdOf(importable, created[i]),
-          ...unusedReason(row),
-        }),
+        withWarnings(
+          row,
+          queued.get(row) ?? {},
+          [...(oddRows.get(row) ?? []), ...unusedReason(row)],
+          createdOf(importable, created[i]),
+        ),
       );
     queued.clear();
   };
@@ -375,14 +354,15 @@ async function createAndPatch(
   importable: Importable,
   row: ParsedRow,
   create: () => ReturnType<Importable['create']>,
-  patch: Resource,
+  given: Resource,
   change: Change,
 ): Promise<Written> {
   const outcome = await inSavepoint(db, async () => {
     const created = unwrapSingle(await create());
     const current = await readById(db, importable, created.id);
-    const warnings = await applyPatch(db, importable, current, patch, row, change);
-    return { ...createdOf(importable, created), ...warnings };
+    const { patch, warnings } = completedBy(importable, current, given);
+    await applyPatch(db, importable, current, patch, row, change);
+    return { ...createdOf(importable, created), ...(warnings.length > 0 && { warnings }) };
   });
   if (outcome.status === 'fulfilled') return outcome.value;
   if (outcome.reason instanceof Problem) return failedFor(outcome.reason);
