@@ -118,6 +118,8 @@ export function createWaitingRows(
   /** The index of the first row with each unique key that had to wait and is not done, and the rows behind it. */
   const blockers = new Map<string, number>();
   const followers = new Map<number, ParsedRow[]>();
+  /** The lines of rows that failed, by their keys. */
+  const failedLines = new Map<string, number>();
   const ready: { row: ParsedRow; mayWait: boolean }[] = [];
   let firstReady = 0;
   let cycleRounds = 0;
@@ -196,6 +198,7 @@ export function createWaitingRows(
 
   return {
     isPending: (text: string) => (pending.get(fold(text)) ?? 0) > 0,
+    failedLine: (text: string) => failedLines.get(fold(text)),
 
     wait(row: ParsedRow, keys: readonly string[]): void {
       set(waitingFor, row, { keys, left: keys.length });
@@ -215,8 +218,9 @@ export function createWaitingRows(
     },
 
     /** Marks a row as imported or failed. */
-    done(row: ParsedRow): void {
+    done(row: ParsedRow, hasFailed: boolean): void {
       for (const key of keysOf(row, importable)) {
+        if (hasFailed) set(failedLines, key, row.line);
         const left = (pending.get(key) ?? 0) - 1;
         set(pending, key, left);
         if (left === 0) releaseWaiters(key);

@@ -58,6 +58,8 @@ export type Importable<
   };
   /** Adds what a change of status needs but the files of other tools do not contain. */
   complete?(patch: Static<Patch>): Static<Patch>;
+  /** Values for what a row is found to be about, if the row does not say them. */
+  whenFound?(current: Current): Partial<Static<Patch>>;
   /** Values for a new row that the files of other tools do not contain. */
   defaults?(input: Static<Input>): Partial<Static<Input>>;
   /** What is odd about new rows that are created nevertheless. */

@@ -184,6 +184,32 @@ onBothEngines('people of a file who are not on the roster', (start) => {
     assert.equal(all[0].manager_user_id, grace.user_id);
     assert.equal(grace.manager_user_id, null);
   });
+
+  test('are not created if their own row fails or waits for this one, and become people on a roster', async (t) => {
+    const { service, key } = await withKey(start(t));
+    const send = (query: string, content: string) =>
+      service.upload(`/v1/personnel/import?unknown_people=create&${query}`, key, content);
+    const failing =
+      'Name,Email,Manager,Start date\nBob,,"Hopper, Grace",\nGrace Hopper,grace@@,,\nEve,,Tom,\nTom,,Eve,\n';
+    const { body } = await send('', failing);
+    assert.deepEqual(pluck(body.results, 'status'), ['failed', 'failed', 'failed', 'failed']);
+    assert.equal(
+      body.results[0].errors[0].detail,
+      '“Hopper, Grace” is on line 3, which failed. Correct that line first, and import both.',
+    );
+    assert.match(
+      JSON.stringify(body.results.slice(2)),
+      /The row about “\w+” refers to this one, too\..*“\w+” is on line \d, which failed\./,
+    );
+    assert.deepEqual(body.summary.unknown_people, []);
+    assert.deepEqual(await service.list('/v1/personnel', key), []);
+
+    await send('', 'Name,Manager\nBob,Zoe <zoe@example.com>\n');
+    const roster = await send('mode=upsert', 'Name,Email\nZoe,zoe@example.com\n');
+    assert.deepEqual(pluck(roster.body.results, 'status', 'changed'), [['updated', ['kind']]]);
+    const stated = await send('mode=upsert', 'Name,Email,Kind\nZoe,zoe@example.com,Placeholder\n');
+    assert.deepEqual(pluck(stated.body.results, 'status', 'changed'), [['updated', ['kind']]]);
+  });
 });
 
 test('words and signs for nobody are recognized', () => {

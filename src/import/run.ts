@@ -255,7 +255,7 @@ async function importRows(
     group: RowGroup,
     mayWait: boolean,
   ): Promise<WrittenRow[]> {
-    const otherRows = { isPending: (text: string) => mayWait && waiting.isPending(text), newIds };
+    const otherRows = { ...waiting, mayWait, newIds };
     const people: PeopleLookup = {
       seesPeople: job.seesPeople,
       policyFor,
@@ -272,7 +272,7 @@ async function importRows(
     const written = await writeRows(db, group.importable, options.mode, rows, change(), earlier);
     for (const one of written) {
       recordNewId(one);
-      waiting.done(one.row);
+      waiting.done(one.row, one.written.status === 'failed');
     }
     await recordMoved(db, written.flatMap(movedIdOf), change());
     return written;

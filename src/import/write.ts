@@ -193,9 +193,10 @@ async function updateRow(
   }
 }
 
-function patchOf({ additive = [] }: Importable, current: Resource, row: ParsedRow): Resource {
+function patchOf({ additive = [], whenFound }: Importable, current: Resource, row: ParsedRow): Resource {
   const patch: Resource = {};
   const values = { ...row.values };
+  for (const [field, value] of Object.entries(whenFound?.(current) ?? {})) values[field] ??= value;
   // The title is that of another text, which only names what is new.
   if (row.heading !== undefined && current.title !== values.title) values.description = row.heading;
   for (const [field, value] of Object.entries(values)) {

@@ -28,6 +28,10 @@ export type Resolved = ParsedRow & {
 type OtherRows = {
   /** Whether a row with this name, id or email is not imported yet. */
   isPending(text: string): boolean;
+  /** The line of a row with this name, id or email that failed. */
+  failedLine(text: string): number | undefined;
+  /** Whether a row may wait for one that is not imported yet: not if that waits for this one. */
+  mayWait: boolean;
   /** Created ids by the id in the file, which can be an export of another Muster service. */
   newIds: ReadonlyMap<string, string>;
 };
@@ -114,12 +118,16 @@ function resolve(
       (matches.get(kind)?.get(text) ?? []).map((match) => ({ ...match, field, kind })),
     );
 
-  /** The key by which a row of the file that is not imported yet has this person or resource. */
-  const pendingKey = ({ targets }: Reference, text: string): string | undefined => {
-    if (!targets.some(({ kind }) => kind === what)) return undefined;
+  /** The keys by which another row of the file can have this person or resource. */
+  const keysInFile = ({ targets }: Reference, text: string): string[] => {
+    if (!targets.some(({ kind }) => kind === what)) return [];
     const { name, email } = what === 'person' ? placeholderOf(text) : { name: text };
-    return [text, name, email ?? ''].find((key) => key !== '' && otherRows.isPending(key));
+    return [text, name, email ?? ''].filter((key) => key !== '');
   };
+
+  /** The key by which a row of the file that is not imported yet has this person or resource. */
+  const pendingKey = (reference: Reference, text: string): string | undefined =>
+    otherRows.mayWait ? keysInFile(reference, text).find(otherRows.isPending) : undefined;
 
   const isKnown = (reference: Reference, text: string) =>
     matchesOf(reference, text).length > 0 || pendingKey(reference, text) !== undefined;
@@ -145,6 +153,14 @@ function resolve(
     const isOfPeople = targets.some(({ kind }) => kind === 'person');
     const problem = problems.get(text);
     const policy = policyFor(text);
+    // Whoever has a row in the file is not unknown: a placeholder would be the same person a second time.
+    const keys = keysInFile(reference, text);
+    const line = keys.map(otherRows.failedLine).find((line) => line !== undefined);
+    const isInFile = line !== undefined || keys.some(otherRows.isPending);
+    if (isInFile && !(isOfPeople && policy === 'leave_empty')) {
+      errors.push(dependsOn(field, text, line));
+      return;
+    }
     if (isOfPeople) unknownPeople.push({ field, text });
     if (!isOfPeople || policy === 'error') errors.push(unmatched(field, shown, targets, seesPeople));
     else if (problem) errors.push(notCreated(field, text, problem));
@@ -249,6 +265,15 @@ const notUsed = (field: string, unused: string, why: string): FieldError =>
 
 const notFound = (field: string, text: string): FieldError =>
   fieldError(field, 'unknown_person', `No person matches “${shortened(text)}”, so this was left out.`);
+
+const dependsOn = (field: string, text: string, line: number | undefined): FieldError =>
+  fieldError(
+    field,
+    'unknown_reference',
+    line === undefined
+      ? `The row about “${shortened(text)}” refers to this one, too. Import this row without it first, then all with \`mode=upsert\`.`
+      : `“${shortened(text)}” is on line ${line}, which failed. Correct that line first, and import both.`,
+  );
 
 const notCreated = (field: string, text: string, { errors, message }: Problem): FieldError =>
   fieldError(

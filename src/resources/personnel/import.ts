@@ -80,6 +80,8 @@ export const peopleImport = (moment: Moment): Importable<Person, typeof PersonIn
   },
   defaults: ({ status, end_on }) =>
     !status && end_on && end_on < moment.today ? { status: 'inactive' as const } : {},
+  // Somebody whom another file named first.
+  whenFound: ({ kind }) => (kind === 'placeholder' ? { kind: 'human' } : {}),
   create: createPeople,
   update: updatePerson,
 });
