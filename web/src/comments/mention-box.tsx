@@ -3,6 +3,7 @@ import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState
 import { api, dataOrThrow } from '../api/client.ts';
 import { useHasScope } from '../api/session.ts';
 import { useDebounced } from '../components/use-debounced.ts';
+import { isComposing } from '../components/use-shortcut.ts';
 import { matchesText, pluralize } from '../format.ts';
 import { type EditableText, insertMention, mentionAt } from './mentions.ts';
 
@@ -73,7 +74,7 @@ export function MentionBox(props: Props) {
 
   const press = (event: KeyboardEvent) => {
     // Enter ends the composition of a character in some scripts.
-    if (event.nativeEvent.isComposing) return;
+    if (isComposing(event.nativeEvent)) return;
     const isSubmit = event.key === 'Enter' && (event.ctrlKey || event.metaKey);
     if (isSubmit) {
       if (!event.repeat) onSubmit();

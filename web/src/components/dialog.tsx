@@ -17,6 +17,7 @@ import { useReturnFocus } from './focus.ts';
 import { currentPlace, type Place, useLeaveWarning } from './leave-warning.ts';
 import { Loading } from './loading.tsx';
 import { rejectNotChosen } from './picker-input.tsx';
+import { isComposing } from './use-shortcut.ts';
 
 type Props = {
   title: string;
@@ -104,7 +105,8 @@ function useSubmitShortcut(dialog: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const element = dialog.current;
     const submit = (event: KeyboardEvent) => {
-      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.repeat) return;
+      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.repeat || isComposing(event))
+        return;
       const button = [...(element?.querySelectorAll('footer .button:is(.primary, .danger)') ?? [])].at(-1);
       if (!(button instanceof HTMLElement) || button.matches(':disabled')) return;
       event.preventDefault();

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type ReactNode, useContext, useEffect } from 'react';
 import { ComboBoxStateContext, FieldError } from 'react-aria-components';
+import { isComposing } from './use-shortcut.ts';
 
 export const notChosen = 'Choose one from the list';
 
@@ -56,7 +57,7 @@ export function PickerInput({ isSearch, hasResponse, first, children }: Props) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (!state || !isSearch) return;
     // This Enter only ends the input of a character.
-    if (event.nativeEvent.isComposing) return event.stopPropagation();
+    if (isComposing(event.nativeEvent)) return event.stopPropagation();
     const highlighted = state.selectionManager.focusedKey;
     const ignore = () => {
       event.preventDefault();

@@ -4,6 +4,13 @@ import { useEffect, useRef } from 'react';
 export const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 
 /**
+ * Whether a key belongs to the composition of a character, as in Japanese: Enter accepts it and Escape gives it up, nothing
+ * else. Safari reports the key that ends a composition only by its number.
+ */
+export const isComposing = ({ isComposing, keyCode }: Pick<KeyboardEvent, 'isComposing' | 'keyCode'>) =>
+  isComposing || keyCode === 229;
+
+/**
  * Runs an action on a single key, or on one with Ctrl such as `Ctrl+z` (on Apple ⌘), except while the user types or a dialog, menu or popover is open. The action returns
  * whether it handles the key; with `false` it leaves the key to others. Shortcuts that listen on the body come after
  * those of the page, and those that listen on the window before.

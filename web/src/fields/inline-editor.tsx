@@ -9,7 +9,7 @@ import { type FieldOf, isReference } from '../components/form-values.ts';
 import { type Names, readNames, withName } from '../components/picked-names.ts';
 import { notChosenInputs, rejectNotChosen } from '../components/picker-input.tsx';
 import { toast } from '../components/toast.tsx';
-import { isApple } from '../components/use-shortcut.ts';
+import { isApple, isComposing } from '../components/use-shortcut.ts';
 import { type Editor, hasChanged, saveFields } from './editor.ts';
 import { reportSaved } from './save.ts';
 
@@ -114,6 +114,7 @@ export function InlineEditor<Input, Item extends object>({
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     const target = event.target as HTMLElement;
     isByKeyboard.current = true;
+    if (isComposing(event.nativeEvent)) return;
     // The key is for the open list of a picker.
     if (event.defaultPrevented || target.ariaExpanded === 'true') return;
     if (event.key === 'Escape') {

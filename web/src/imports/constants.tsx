@@ -1,6 +1,7 @@
 import { useId } from 'react';
 import { Button } from '../components/button.tsx';
 import { ProjectPicker } from '../components/picker.tsx';
+import { isComposing } from '../components/use-shortcut.ts';
 import { Mapping } from './mapping.tsx';
 import type { ColumnMap } from './run-import.ts';
 import type { Settings } from './settings.ts';
@@ -85,7 +86,9 @@ function Constant({ field, label, value, onChange }: ConstantProps) {
           type={/_(on|until)$/.test(field) ? 'date' : 'text'}
           defaultValue={value}
           onBlur={({ target }) => commit(target)}
-          onKeyDown={({ key, currentTarget }) => key === 'Enter' && commit(currentTarget)}
+          onKeyDown={({ key, currentTarget, nativeEvent }) =>
+            key === 'Enter' && !isComposing(nativeEvent) && commit(currentTarget)
+          }
         />
       )}
       <Button plain small icon="close" aria-label={`Remove ${label}`} onPress={() => onChange(undefined)} />

@@ -17,6 +17,7 @@ import { useLocation, useSearch } from 'wouter';
 import { useMe } from '../api/session.ts';
 import { useReturnFocus } from '../components/focus.ts';
 import { Icon } from '../components/icon.tsx';
+import { isComposing } from '../components/use-shortcut.ts';
 import { useAllViews } from '../views/shared.ts';
 import { useDestinations, useIsAvailable } from './navigation.ts';
 import { findPageActions } from './palette-actions.ts';
@@ -135,7 +136,7 @@ export function Palette({ canOnlyCreate, openShortcuts, onClose }: Props) {
 function useEscape(act: () => void): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape' || event.isComposing) return;
+      if (event.key !== 'Escape' || isComposing(event)) return;
       event.preventDefault();
       event.stopImmediatePropagation();
       act();

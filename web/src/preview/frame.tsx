@@ -4,6 +4,7 @@ import type { Issue, Risk, Task } from '../api/openapi.ts';
 import { NewComment } from '../comments/new-comment.tsx';
 import { TitleCell } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
+import { isComposing } from '../components/use-shortcut.ts';
 import { Description } from '../fields/description.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { activityOf } from '../layout/item-page.tsx';
@@ -60,9 +61,10 @@ export function PreviewFrame<
       onKeyDownCapture={({ key, ctrlKey, metaKey, shiftKey }) => {
         isNextDue.current = key === 'Enter' && (ctrlKey || metaKey) && shiftKey;
       }}
-      onKeyDown={({ key, target }) => {
+      onKeyDown={({ key, target, nativeEvent }) => {
+        if (key !== 'Escape' || isComposing(nativeEvent)) return;
         // The draft stays.
-        if (key === 'Escape' && (target as Element).matches('.comment-form textarea')) toRow();
+        if ((target as Element).matches('.comment-form textarea')) toRow();
       }}
     >
       <header>
