@@ -126,7 +126,7 @@ export const toDraft = (fields: readonly Field[], initial: object = {}): Draft =
 function draftValue({ kind, required, options = [] }: Field, value: unknown): string | string[] {
   if (['scopes', 'projects', 'event-types'].includes(kind))
     return Array.isArray(value) ? value.map(String) : [];
-  if (kind === 'list') return Array.isArray(value) ? value.join(', ') : '';
+  if (kind === 'list') return Array.isArray(value) ? value.map(quoted).join(', ') : '';
   if (value !== null && value !== undefined) return String(value);
   return required && kind === 'choice' ? String(options[0]?.[0] ?? '') : '';
 }
@@ -180,8 +180,10 @@ function apiValue({ kind, options = [] }: Field, draft: string | string[]): unkn
   return draft;
 }
 
+/** An item with a comma is in quotes: `"Planning, budgets", Law`. */
+const quoted = (item: string) => (/,|^"/.test(item) ? `"${item.replaceAll('"', '""')}"` : item);
+
 const splitList = (text: string) =>
-  text
-    .split(',')
-    .map((item) => item.trim())
+  [...text.matchAll(/\s*(?:"((?:[^"]|"")*)"\s*(?=,|$)|([^,]*))(?:,|$)/g)]
+    .map(([, inQuotes, plain = '']) => (inQuotes?.replaceAll('""', '"') ?? plain).trim())
     .filter(Boolean);

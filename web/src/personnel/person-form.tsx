@@ -34,7 +34,12 @@ const fieldsOf = (names: Names = {}): FieldOf<PersonInput>[] => [
   { name: 'external_id', label: 'External ID', kind: 'line', half: true },
   { name: 'start_on', label: 'First day', kind: 'day', half: true },
   { name: 'end_on', label: 'Last day', kind: 'day', half: true },
-  { name: 'skills', label: 'Skills', kind: 'list', hint: 'Separate with commas' },
+  {
+    name: 'skills',
+    label: 'Skills',
+    kind: 'list',
+    hint: 'Separate with commas. Quote one that has a comma.',
+  },
 ];
 
 export const NewPerson = ({ onClose }: { onClose: () => void }) => (
