@@ -255,3 +255,36 @@ test('Undo of a new project key returns to the former address, or leaves another
   assert.equal((await console.get(`/v1/projects/${id}`)).key, 'KEYONE');
   assert.equal(new URL(page.url()).pathname, '/groups');
 });
+
+test('choosing an owner shows the owning group that someone else has set before it replaces it', async (t) => {
+  const person = await console.post('/v1/personnel', { name: 'Olga Owner' });
+  const group = await console.post('/v1/groups', { name: 'Night watch' });
+  const owners = async (path: string) => {
+    const { owner_user_id, owner_group_id } = await console.get(path);
+    return [owner_user_id, owner_group_id];
+  };
+  const inPlace = await newRisk();
+  const page = await console.open(t, `/risks/${inPlace.key}`);
+  await button(page, 'Owner').click();
+  await console.patch(inPlace.path, { owner_group_id: group.id });
+  await pick(page, 'Owner', 'Olga Owner');
+  await editor(page).getByText('Owning group: Night watch').waitFor();
+  assert.deepEqual(await owners(inPlace.path), [null, group.id]);
+  await editor(page).getByRole('button', { name: 'Overwrite' }).click();
+  await editorClosed(page);
+  assert.deepEqual(await owners(inPlace.path), [person.user_id, null]);
+
+  const inForm = await newRisk();
+  await visit(page, `/risks/${inForm.key}`);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await pick(page, 'Owner', 'Olga Owner');
+  await console.patch(inForm.path, { owner_group_id: group.id });
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('button', { name: 'Review' }).click();
+  await dialog.getByText('Owning group: Night watch (yours: –)').waitFor();
+  assert.deepEqual(await owners(inForm.path), [null, group.id]);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.deepEqual(await owners(inForm.path), [person.user_id, null]);
+});

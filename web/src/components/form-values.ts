@@ -163,6 +163,16 @@ export function changedValues<Input>(
   return pick(toValues(fields, draft), isChanged) as Input;
 }
 
+/** The owner is a person or a group, so setting the one clears the other. */
+export function withOneOwner<Input>(values: Input): Input {
+  const { owner_user_id, owner_group_id } = values as { owner_user_id?: string; owner_group_id?: string };
+  return {
+    ...(owner_user_id && { owner_group_id: null }),
+    ...(owner_group_id && { owner_user_id: null }),
+    ...values,
+  };
+}
+
 const pick = (values: Values, isPicked: (name: string, value: unknown) => boolean): Values =>
   Object.fromEntries(Object.entries(values).filter(([name, value]) => isPicked(name, value)));
 

@@ -18,6 +18,7 @@ import {
   isSameDraft,
   shownFields,
   toDraft,
+  withOneOwner,
 } from './form-values.ts';
 import { type Names, readNames, withName } from './picked-names.ts';
 import { rejectNotChosen } from './picker-input.tsx';
@@ -155,9 +156,12 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
   /** Takes over what the other person changed, except in the fields that were changed here. */
   const review = () => {
     if (!latest || !base) return;
-    const mine = Object.keys(changedValues<Input>(visible, draft, base) as object);
-    setReviewed(theirChanges(visible, { base, latest, draft, mine, names }));
-    const kept = Object.fromEntries(mine.map((name) => [name, draft[name] ?? '']));
+    const changed = Object.entries(withOneOwner(changedValues<Input>(visible, draft, base) as object));
+    const kept: Draft = Object.fromEntries(
+      changed.map(([name, value]) => [name, value === null ? '' : (draft[name] ?? '')]),
+    );
+    const mine = Object.keys(kept);
+    setReviewed(theirChanges(visible, { base, latest, draft: kept, mine, names }));
     setDraft({ ...toDraft(fields, latest), ...kept });
     setBase(latest);
     setLatest(undefined);

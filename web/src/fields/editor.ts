@@ -7,7 +7,7 @@ import {
   readItem,
   usePatchItem,
 } from '../api/items.ts';
-import { changedValues, type Draft, type FieldOf, toDraft } from '../components/form-values.ts';
+import { changedValues, type Draft, type FieldOf, toDraft, withOneOwner } from '../components/form-values.ts';
 import { useCanEditIn } from '../projects/queries.ts';
 
 /** How an item is edited, in the dialog and on its page: its fields, and how they are saved. */
@@ -55,7 +55,7 @@ type Outcome<Item> = { base: Item; saved: Item } | { latest: Item };
  * latest version. Returns that version when someone else has changed the same fields.
  */
 export async function saveFields<Input, Item extends object>(
-  editor: Pick<Editor<Input, Item>, 'save' | 'reload'>,
+  editor: Pick<Editor<Input, Item>, 'save' | 'reload' | 'fields'>,
   fields: readonly FieldOf<Input>[],
   draft: Draft,
   base: Item,
@@ -67,7 +67,8 @@ export async function saveFields<Input, Item extends object>(
     const latest = await editor.reload();
     // The response to an earlier attempt was lost.
     if (!hasChanged(fields, draft, latest)) return { base, saved: latest };
-    if (hasChanged(fields, toDraft(fields, base), latest)) return { latest };
+    const affected = affectedFields(editor.fields, fields);
+    if (hasChanged(affected, toDraft(affected, base), latest)) return { latest };
     return saveFields(editor, fields, draft, latest);
   }
 }
@@ -75,12 +76,10 @@ export async function saveFields<Input, Item extends object>(
 export const hasChanged = <Input>(fields: readonly FieldOf<Input>[], draft: Draft, base: object) =>
   Object.keys(changedValues(fields, draft, base) as object).length > 0;
 
-/** The owner is a person or a group, so setting the one clears the other. */
-function withOneOwner<Input>(values: Input): Input {
-  const { owner_user_id, owner_group_id } = values as { owner_user_id?: string; owner_group_id?: string };
-  return {
-    ...(owner_user_id && { owner_group_id: null }),
-    ...(owner_group_id && { owner_user_id: null }),
-    ...values,
-  };
-}
+/** The fields, and those that setting them clears. */
+export const affectedFields = <Input>(all: readonly FieldOf<Input>[], fields: readonly FieldOf<Input>[]) =>
+  fields.some(isOwner) ? all.filter((field) => isOwner(field) || fields.some(isCalled(field.name))) : fields;
+
+const isOwner = ({ name }: { name: string }) => name === 'owner_user_id' || name === 'owner_group_id';
+
+const isCalled = (wanted: string) => (field: { name: string }) => field.name === wanted;

@@ -10,7 +10,7 @@ import { type Names, readNames, withName } from '../components/picked-names.ts';
 import { notChosenInputs, rejectNotChosen } from '../components/picker-input.tsx';
 import { toast } from '../components/toast.tsx';
 import { isApple, isComposing } from '../components/use-shortcut.ts';
-import { type Editor, hasChanged, saveFields } from './editor.ts';
+import { affectedFields, type Editor, hasChanged, saveFields } from './editor.ts';
 import { reportSaved } from './save.ts';
 
 /**
@@ -73,8 +73,9 @@ export function InlineEditor<Input, Item extends object>({
       const outcome = await saveFields({ ...editor, reload }, [field], draft, base);
       if ('latest' in outcome) {
         const { latest } = outcome;
-        const names = { ...(await readNames([field], latest)), ...namesIn(edited) };
-        setTheirs(theirChanges([field], { base, latest, draft, mine: [field.name], names }));
+        const affected = affectedFields(editor.fields, [field]);
+        const names = { ...(await readNames(affected, latest)), ...namesIn(edited) };
+        setTheirs(theirChanges(affected, { base, latest, draft, mine: [field.name], names }));
         change({ ...edited, base: latest });
         return setBusy(false);
       }
