@@ -1,6 +1,7 @@
 import { setOrganization } from '../format.ts';
 import { ApiError, api, basePath, dataOrThrow } from './client.ts';
 import { type Me, meScopesValues, type SessionInput } from './openapi.ts';
+import { browserStorage } from './storage.ts';
 import { createStore } from './store.ts';
 
 export type Scope = Me['scopes'][number];
@@ -122,9 +123,9 @@ export const canSetUp = ({ type, user_id, project_ids, scopes }: Me) =>
 const wayItem = 'muster-sign-in';
 
 /** Whether this browser was last signed in with a key. The sign-in page then offers that first. */
-export const isUsedToKeys = () => localStorage.getItem(wayItem) === 'key';
+export const isUsedToKeys = () => browserStorage.getItem(wayItem) === 'key';
 
-const rememberWay = ({ type }: Me) => localStorage.setItem(wayItem, type);
+const rememberWay = ({ type }: Me) => browserStorage.setItem(wayItem, type);
 
 function endSession(message: string): void {
   const current = session.get();

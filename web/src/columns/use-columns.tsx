@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { ItemList } from '../api/items.ts';
+import { browserStorage } from '../api/storage.ts';
 import type { Column } from '../components/table.tsx';
 import type { ViewList } from '../views/store.ts';
 import { ColumnsMenu } from './columns-menu.tsx';
@@ -29,7 +30,7 @@ export function useColumns<Row>(
 ): ColumnChoice<Row> {
   const storageKey = `muster-columns ${list}`;
   const [params, setParams] = useSearchParams();
-  const [remembered, setRemembered] = useState(() => localStorage.getItem(storageKey));
+  const [remembered, setRemembered] = useState(() => browserStorage.getItem(storageKey));
   const hideable = all.filter(({ isPinned }) => !isPinned);
   const own = hideable.filter(({ isOptional, from }) => !isOptional && (!from || isOnScreen(from)));
   const chosen = chosenOf(all, params.get('columns')) ?? chosenOf(all, remembered);
@@ -38,8 +39,8 @@ export function useColumns<Row>(
   const choose = (names: readonly string[]) => {
     const isOwn = own.length === names.length && own.every(({ name }) => names.includes(name));
     const value = isOwn ? null : formatChoice(all, names);
-    if (value) localStorage.setItem(storageKey, value);
-    else localStorage.removeItem(storageKey);
+    if (value) browserStorage.setItem(storageKey, value);
+    else browserStorage.removeItem(storageKey);
     setRemembered(value);
     setParams(
       (current) => {

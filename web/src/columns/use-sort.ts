@@ -1,5 +1,6 @@
 import { useLayoutEffect } from 'react';
 import { useSearch } from 'wouter';
+import { browserStorage } from '../api/storage.ts';
 import type { FilterState } from '../components/filters.tsx';
 import type { Sort } from '../components/sort-button.tsx';
 import type { Column } from '../components/table.tsx';
@@ -18,15 +19,15 @@ export function useSort<Row>(
   const search = useSearch();
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when the URL changes
   useLayoutEffect(() => {
-    const last = localStorage.getItem(storageKey);
+    const last = browserStorage.getItem(storageKey);
     const isKnown = columns.some(({ sorts }) => last && sorts?.includes(last));
     if (search === '' && isKnown) set({ sort: last }, { replace: true });
   }, [search]);
   return {
     value: filters.sort,
     onChange: (value) => {
-      if (value) localStorage.setItem(storageKey, value);
-      else localStorage.removeItem(storageKey);
+      if (value) browserStorage.setItem(storageKey, value);
+      else browserStorage.removeItem(storageKey);
       // A step back to the URL without an order would get the new order too.
       set({ sort: value }, { replace: true });
     },

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { newIdempotencyKey } from '../api/lost-responses.ts';
 import { actorId, useMe } from '../api/session.ts';
+import { tabStorage } from '../api/storage.ts';
 import type { EditableText } from './mentions.ts';
 
 export type Draft = EditableText & {
@@ -22,17 +23,17 @@ export function useDraft(id: string, initial: EditableText & { version: number }
   const change = (next: EditableText) => {
     const changed = { ...draft, ...next, idempotencyKey: newIdempotencyKey() };
     setDraft(changed);
-    if (next.text === initial.text) sessionStorage.removeItem(storageKey);
-    else sessionStorage.setItem(storageKey, JSON.stringify(changed));
+    if (next.text === initial.text) tabStorage.removeItem(storageKey);
+    else tabStorage.setItem(storageKey, JSON.stringify(changed));
   };
   const discard = () => {
-    sessionStorage.removeItem(storageKey);
+    tabStorage.removeItem(storageKey);
     setDraft({ ...initial, idempotencyKey: newIdempotencyKey() });
   };
   return { draft, isChanged: draft.text !== initial.text, change, discard };
 }
 
 function readDraft(storageKey: string): Draft | undefined {
-  const stored = sessionStorage.getItem(storageKey);
+  const stored = tabStorage.getItem(storageKey);
   return stored === null ? undefined : JSON.parse(stored);
 }

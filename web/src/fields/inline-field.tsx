@@ -1,3 +1,4 @@
+import { tabStorage } from '../api/storage.ts';
 import { type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { actorId, useHasScope, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
@@ -35,8 +36,8 @@ export function InlineField<Input, Item extends object>({
   const change = (next: OpenField<Item> | undefined, isFocusInside = false) => {
     isFocusDue.current = isFocusInside;
     const isChanged = next && JSON.stringify(next.value) !== JSON.stringify(valueIn(field, next.base));
-    if (isChanged) sessionStorage.setItem(storageKey, JSON.stringify(next));
-    else sessionStorage.removeItem(storageKey);
+    if (isChanged) tabStorage.setItem(storageKey, JSON.stringify(next));
+    else tabStorage.removeItem(storageKey);
     setOpen(next);
   };
   const start = () => change({ base: editor.item, value: valueIn(field, editor.item), isFocused: true });
@@ -98,11 +99,11 @@ function readStored<Input, Item extends object>(
   field: FieldOf<Input>,
   item: Item,
 ): OpenField<Item> | undefined {
-  const stored = JSON.parse(sessionStorage.getItem(storageKey) ?? 'null') as OpenField<Item> | null;
+  const stored = JSON.parse(tabStorage.getItem(storageKey) ?? 'null') as OpenField<Item> | null;
   if (!stored) return undefined;
   // It is saved, but the page was loaded again before the field was closed, for example because the key is in the URL.
   if (JSON.stringify(stored.value) === JSON.stringify(valueIn(field, item))) {
-    sessionStorage.removeItem(storageKey);
+    tabStorage.removeItem(storageKey);
     return undefined;
   }
   return { ...stored, isFocused: false };

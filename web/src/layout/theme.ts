@@ -1,10 +1,11 @@
+import { browserStorage } from '../api/storage.ts';
 import { createStore } from '../api/store.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
 const storageKey = 'muster-theme';
 
-const theme = createStore((localStorage.getItem(storageKey) ?? 'system') as Theme);
+const theme = createStore((browserStorage.getItem(storageKey) ?? 'system') as Theme);
 
 /** `system` follows the operating system; `light` and `dark` override it. */
 export function applyTheme(): void {
@@ -12,7 +13,7 @@ export function applyTheme(): void {
 }
 
 export function setTheme(next: Theme): void {
-  localStorage.setItem(storageKey, next);
+  browserStorage.setItem(storageKey, next);
   theme.set(next);
   applyTheme();
 }

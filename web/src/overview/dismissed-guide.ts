@@ -1,6 +1,8 @@
+import { browserStorage } from '../api/storage.ts';
+
 const storageKey = 'muster.first-day';
 
 /** The guide for the first day stays away in a browser in which it was dismissed. */
-export const isGuideDismissed = () => localStorage.getItem(storageKey) !== null;
+export const isGuideDismissed = () => browserStorage.getItem(storageKey) !== null;
 
-export const dismissGuide = () => localStorage.setItem(storageKey, 'dismissed');
+export const dismissGuide = () => browserStorage.setItem(storageKey, 'dismissed');

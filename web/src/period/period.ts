@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { browserStorage } from '../api/storage.ts';
 import { announceStored, followStorage } from '../components/follow-storage.ts';
 import { comparisonDays, daysLater, firstDay, formatDay, isDay, pluralize, today } from '../format.ts';
 
@@ -16,7 +17,7 @@ export type Period = {
 const storageKey = 'muster-period';
 const reportPrefix = 'report ';
 
-export const readChoice = () => localStorage.getItem(storageKey) ?? '';
+export const readChoice = () => browserStorage.getItem(storageKey) ?? '';
 
 /** A number of days, a day, or `report` and its day. Empty for what the organization has set. */
 export const usePeriodChoice = () => useSyncExternalStore(followStorage, readChoice);
@@ -26,8 +27,8 @@ export const isReportChoice = (choice: string) => choice.startsWith(reportPrefix
 
 /** Chooses the period of the overview, the lists and the report in this browser. */
 export function choosePeriod(choice: string): void {
-  if (choice === '' || choice === String(comparisonDays())) localStorage.removeItem(storageKey);
-  else localStorage.setItem(storageKey, choice);
+  if (choice === '' || choice === String(comparisonDays())) browserStorage.removeItem(storageKey);
+  else browserStorage.setItem(storageKey, choice);
   announceStored();
 }
 

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { RiskHeatmap } from '../api/openapi.ts';
+import { browserStorage } from '../api/storage.ts';
 import { useColumns } from '../columns/use-columns.tsx';
 import { useSort } from '../columns/use-sort.ts';
 import { Empty } from '../components/empty.tsx';
@@ -83,11 +84,11 @@ const openKey = 'muster-heat-map-open';
 
 /** Collapsed, so that the list has the space, until the user opens it in this browser. */
 function useHeatMapCard() {
-  const [isOpen, setOpen] = useState(localStorage.getItem(openKey) !== null);
+  const [isOpen, setOpen] = useState(browserStorage.getItem(openKey) !== null);
   const onToggle = (open: boolean) => {
     setOpen(open);
-    if (open) localStorage.setItem(openKey, 'true');
-    else localStorage.removeItem(openKey);
+    if (open) browserStorage.setItem(openKey, 'true');
+    else browserStorage.removeItem(openKey);
   };
   return { isOpen, onToggle };
 }

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { browserStorage } from '../api/storage.ts';
 import type { Filters } from '../components/filters.tsx';
 import { announceStored, followStorage } from '../components/follow-storage.ts';
 
@@ -17,7 +18,7 @@ let views: readonly View[] = [];
 
 /** Returns the same array until the stored views change, as React requires. */
 function readViews(): readonly View[] {
-  const stored = localStorage.getItem(storageKey);
+  const stored = browserStorage.getItem(storageKey);
   if (stored !== text) {
     text = stored;
     views = parseViews(stored);
@@ -41,7 +42,7 @@ const isView = (value: unknown): value is View =>
   ['id', 'list', 'name', 'query'].every((name) => typeof (value as Filters)[name] === 'string');
 
 function writeViews(next: readonly View[]): void {
-  localStorage.setItem(storageKey, JSON.stringify(next));
+  browserStorage.setItem(storageKey, JSON.stringify(next));
   announceStored();
 }
 
