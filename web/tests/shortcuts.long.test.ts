@@ -193,3 +193,27 @@ test('Ctrl+Z undoes the last changes on the page, also after their messages are 
   await page.keyboard.press('Control+z');
   assert.deepEqual([await statusOf(), (await console.get(`${path}/${key}`)).version], ['todo', 5]);
 });
+
+test('shortcuts work on a Cyrillic layout, and stay with the letter on other Latin ones', async (t) => {
+  await console.post('/v1/projects/APOLLO/risks', { title: 'Row of 7350' });
+  const page = await console.open(t, '/risks?q=7350');
+  const keyboard = await page.context().newCDPSession(page);
+  const press = async (key: string, code: string, modifiers = 0) => {
+    for (const type of ['keyDown', 'keyUp'] as const)
+      await keyboard.send('Input.dispatchKeyEvent', { type, key, code, modifiers });
+  };
+  const ctrl = 2;
+  await press('о', 'KeyJ');
+  await hasFocus(page, 'Row of 7350');
+  await press('л', 'KeyK', ctrl);
+  await page.getByRole('dialog', { name: 'Go to' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await press('ф', 'KeyA');
+  await page.getByRole('dialog', { name: 'Assign 1 risk' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  // The key of A on a French keyboard is that of Q on an English one.
+  await press('a', 'KeyQ');
+  await page.getByRole('dialog', { name: 'Assign 1 risk' }).waitFor();
+});

@@ -39,8 +39,20 @@ export function useShortcut(
   }, [key, target]);
 }
 
-const nameOf = ({ key, ctrlKey, metaKey }: KeyboardEvent) =>
-  (isApple ? metaKey : ctrlKey) ? `Ctrl+${key}` : ctrlKey || metaKey ? '' : key;
+function nameOf(event: KeyboardEvent): string {
+  const { ctrlKey, metaKey } = event;
+  const key = keyOf(event);
+  return (isApple ? metaKey : ctrlKey) ? `Ctrl+${key}` : ctrlKey || metaKey ? '' : key;
+}
+
+type Pressed = Pick<KeyboardEvent, 'key' | 'code' | 'shiftKey'>;
+
+/** The key of a shortcut. On a layout without Latin letters, such as a Cyrillic one, by its place on the keyboard. */
+export function keyOf({ key, code, shiftKey }: Pressed): string {
+  const letter = /^Key([A-Z])$/.exec(code)?.[1];
+  if (!letter || key.length !== 1 || key < '\x80') return key;
+  return shiftKey ? letter : letter.toLowerCase();
+}
 
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&

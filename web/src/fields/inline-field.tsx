@@ -1,9 +1,10 @@
-import { tabStorage } from '../api/storage.ts';
 import { type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { actorId, useHasScope, useMe } from '../api/session.ts';
+import { tabStorage } from '../api/storage.ts';
 import { Button } from '../components/button.tsx';
 import { type FieldOf, isPersonOrGroup, showValue, toDraft } from '../components/form-values.ts';
 import { MarkdownText } from '../components/markdown-text.tsx';
+import { keyOf } from '../components/use-shortcut.ts';
 import type { Editor } from './editor.ts';
 import { InlineEditor, type OpenField } from './inline-editor.tsx';
 import './fields.css';
@@ -69,7 +70,7 @@ export function InlineField<Input, Item extends object>({
         data-field={field.name}
         onPress={start}
         onKeyDown={(event) => {
-          if (event.key !== 'e' || event.ctrlKey || event.metaKey || event.altKey) return;
+          if (keyOf(event) !== 'e' || event.ctrlKey || event.metaKey || event.altKey) return;
           event.preventDefault();
           start();
         }}

@@ -9,7 +9,7 @@ import { DialogLoading } from '../components/dialog.tsx';
 import { rememberFocus, restoreFocus } from '../components/focus.ts';
 import { Icon } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
-import { isApple } from '../components/use-shortcut.ts';
+import { isApple, keyOf } from '../components/use-shortcut.ts';
 import { entryOf } from '../walk/source.ts';
 import { useDestinations, useIsAvailable } from './navigation.ts';
 import { ShortcutList, useShortcuts } from './shortcuts.tsx';
@@ -221,7 +221,7 @@ function skipToList(event: React.MouseEvent): void {
 function usePaletteKey(act: () => void): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+      if (keyOf(event).toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
       event.preventDefault();
       if (!document.querySelector('.overlay, .sign-in')) act();
     };
