@@ -94,6 +94,17 @@ test('a page that could not be loaded opens once there is a connection, without 
   assert.equal(loads, 0);
 });
 
+test('a page whose code is gone after an upgrade offers a reload', async (t) => {
+  const page = await console.open(t, '/risks');
+  await page.route('**/assets/*.js', (route) => route.fulfill({ status: 404 }));
+  await page.getByRole('link', { name: 'Keys', exact: true }).click();
+  await page.locator('main').getByRole('alert').getByText('A new version is there.').waitFor();
+  assert.equal(await page.getByText(unreachable).count(), 0);
+  await page.unroute('**/assets/*.js');
+  await page.getByRole('button', { name: 'Reload' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+});
+
 test('while the service cannot be reached a notice says so, but not after a short interruption', async (t) => {
   const page = await console.newPage(t);
   await page.clock.install();

@@ -6,12 +6,14 @@ import type { Field } from './form-values.ts';
 type Props = {
   error: unknown;
   retry?: () => void;
+  /** What the button is called. */
+  action?: string;
   /** The fields that the error can be about, with their labels. */
   fields?: readonly Field[] | undefined;
 };
 
 /** Shows an error with the messages of the service. Filters in the URL that it rejects can be cleared. */
-export function ErrorNotice({ error, retry, fields }: Props) {
+export function ErrorNotice({ error, retry, action = 'Try again', fields }: Props) {
   const [, setParams] = useSearchParams();
   const invalid = invalidFilters(error);
   const clear = () =>
@@ -34,7 +36,7 @@ export function ErrorNotice({ error, retry, fields }: Props) {
       ) : (
         retry && (
           <Button small onPress={retry}>
-            Try again
+            {action}
           </Button>
         )
       )}

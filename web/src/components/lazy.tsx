@@ -2,6 +2,15 @@ import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
 import { isReachable } from '../api/connection.ts';
 import { ErrorNotice } from './error-notice.tsx';
 
+/** The service has other files since an upgrade. */
+const newVersion = new Error('A new version is there. Reload the page to use it.');
+
+const isGone = (url: string) =>
+  fetch(url, { method: 'HEAD', cache: 'no-store', signal: AbortSignal.timeout(5_000) }).then(
+    ({ status }) => status === 404,
+    () => false,
+  );
+
 type PropsOf<Component> = Component extends ComponentType<infer Props extends object> ? Props : never;
 
 /**
@@ -28,12 +37,12 @@ export function lazy<Module, Name extends keyof Module>(
       (module) => {
         Loaded = module[name] as ComponentType<Props>;
       },
-      (error) => {
+      async (error) => {
         // Lets the next render try again.
         loading = undefined;
         // Chrome and Firefox report the URL. Safari does not, but does not remember the failure either.
         failedUrl ??= /https?:\S+\.js/.exec(String(error))?.[0];
-        throw error;
+        throw failedUrl && (await isGone(failedUrl)) ? newVersion : error;
       },
     );
     return loading;
@@ -46,18 +55,28 @@ export function lazy<Module, Name extends keyof Module>(
     useEffect(() => {
       if (!Loaded) load().then(show, showError);
     }, []);
+    const isOld = state.error === newVersion;
     const retry = () =>
       load().then(show, async (error) => {
         // A new version of the service has other files, which only a reload finds.
-        if (await isReachable()) location.reload();
+        if (error !== newVersion && (await isReachable())) location.reload();
         else showError(error);
       });
     useEffect(() => {
-      if (state.error === undefined) return;
+      if (state.error === undefined || isOld) return;
       addEventListener('online', retry);
       return () => removeEventListener('online', retry);
     });
-    if (state.error !== undefined) return <ErrorNotice error={state.error} retry={retry} />;
+    if (state.error !== undefined) {
+      const reload = () => location.reload();
+      return (
+        <ErrorNotice
+          error={state.error}
+          retry={isOld ? reload : retry}
+          action={isOld ? 'Reload' : 'Try again'}
+        />
+      );
+    }
     if (Loaded) return <Loaded {...props} />;
     return typeof fallback === 'function' ? fallback(props as never) : fallback;
   }
