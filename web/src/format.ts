@@ -13,7 +13,6 @@ const locale = navigator.languages.filter((language) => {
 const numberFormat = new Intl.NumberFormat(locale);
 const dayFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
 const shortDayFormat = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' });
-const localDayFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
 const clockFormat = new Intl.DateTimeFormat(locale, { timeStyle: 'short' });
 const timeFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 
@@ -54,8 +53,8 @@ export function formatClock(time: number): string {
   return (isToday ? clockFormat : timeFormat).format(date);
 }
 
-/** The day of a timestamp in the browser's time zone. */
-export const formatDayOf = (value: string) => localDayFormat.format(new Date(value));
+/** The day of a timestamp in the organization, which is also that of the filters. */
+export const formatDayOf = (value: string) => formatDay(dayOf(value));
 
 /** In English, because it is part of a sentence. */
 const relativeFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });

@@ -70,3 +70,8 @@ test('a key expires at the end of a day of the organization', async (t) => {
     await page.locator('tr', { hasText: name }).getByText('Until 30 Nov 2026').first().waitFor();
   }
 });
+
+test('a list shows the day of the organization on which an item was updated', async (t) => {
+  for (const page of await openBoth(t, '/risks?columns=updated'))
+    assert.equal(await page.getByRole('cell', { name: /^\d+ Nov 2026$/ }).textContent(), '15 Nov 2026');
+});
