@@ -28,6 +28,29 @@ test('a list and a page show what another client changes', async (t) => {
   await page.locator('#status .chip').getByText('In progress').waitFor();
 });
 
+test('a list of risks shows the tasks that another client has done, and the day of another time zone', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', {
+    title: 'With tasks 3317',
+    raised_on: '2026-01-01',
+    due_on: new Date().toISOString().slice(0, 10),
+  });
+  const task = await console.post('/v1/projects/APOLLO/tasks', { title: 'Done live', risk_id: key });
+  const page = await openLive(t, '/risks?q=3317&columns=tasks,due');
+  await page.getByRole('cell', { name: '0 of 1' }).waitFor();
+  await console.patch(`/v1/projects/APOLLO/tasks/${task.key}`, { status: 'done' });
+  await page.getByRole('cell', { name: '1 of 1' }).waitFor();
+
+  // One of them has another day than UTC at any time.
+  const isAfternoon = new Date().getUTCHours() >= 11;
+  const read = page.waitForRequest(/\/v1\/risks\?.*q=3317/);
+  await console.patch('/v1/organization', {
+    time_zone: isAfternoon ? 'Pacific/Kiritimati' : 'Pacific/Pago_Pago',
+  });
+  await read;
+  await page.locator('td .overdue').waitFor({ state: isAfternoon ? 'attached' : 'detached' });
+  await console.patch('/v1/organization', { time_zone: 'UTC' });
+});
+
 test('an open form is not disturbed, and the page is updated when it is closed', async (t) => {
   const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Held still' });
   const page = await openLive(t, `/risks/${key}`);

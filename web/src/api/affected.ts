@@ -6,12 +6,13 @@ import type { Subject } from './event-types.ts';
  */
 export const dependencies: Readonly<Record<string, readonly Subject[]>> = {
   reports: ['report'],
-  risks: ['risk', 'risk_model', 'project', 'person', 'group'],
-  issues: ['issue', 'project', 'person', 'group'],
-  tasks: ['task', 'project', 'person', 'group'],
-  personnel: ['person', 'group'],
+  // What is overdue or assignable depends on the day, which is that of the organization.
+  risks: ['risk', 'risk_model', 'project', 'person', 'group', 'issue', 'task', 'organization'],
+  issues: ['issue', 'project', 'person', 'group', 'organization'],
+  tasks: ['task', 'project', 'person', 'group', 'organization'],
+  personnel: ['person', 'group', 'organization'],
   groups: ['person', 'group'],
-  members: ['person', 'group'],
+  members: ['person', 'group', 'organization'],
   keys: ['key'],
   access: ['access', 'session', 'person', 'project'],
   sessions: ['access', 'session'],
