@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { fillPeople } from '../../test/people.ts';
 import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
+import { hold } from './page.ts';
 
 const console = startConsole();
 
@@ -29,12 +30,12 @@ test('a list and a page show what another client changes', async (t) => {
 });
 
 test('a list of risks shows the tasks that another client has done, and the day of another time zone', async (t) => {
-  const { key } = await console.post('/v1/projects/APOLLO/risks', {
+  const { id } = await console.post('/v1/projects/APOLLO/risks', {
     title: 'With tasks 3317',
     raised_on: '2026-01-01',
     due_on: new Date().toISOString().slice(0, 10),
   });
-  const task = await console.post('/v1/projects/APOLLO/tasks', { title: 'Done live', risk_id: key });
+  const task = await console.post('/v1/projects/APOLLO/tasks', { title: 'Done live', risk_id: id });
   const page = await openLive(t, '/risks?q=3317&columns=tasks,due');
   await page.getByRole('cell', { name: '0 of 1' }).waitFor();
   await console.patch(`/v1/projects/APOLLO/tasks/${task.key}`, { status: 'done' });
@@ -106,6 +107,26 @@ test('updates continue after the stream was rejected, and a revoked key leads to
   await console.revoke(key_id);
   await page.getByLabel('API key').waitFor();
   await page.getByRole('alert').waitFor();
+});
+
+test('a request that hangs does not stop the updates that follow', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Before' });
+  const path = `/v1/projects/APOLLO/risks/${key}`;
+  const page = await console.newPage(t);
+  await page.clock.install();
+  const stream = page.waitForResponse(/\/v1\/events\/stream/);
+  await page.goto(`/risks/${key}`);
+  await stream;
+  await waitUntilLoaded(page);
+  const release = await hold(page, /\/comments\b/);
+  const isHeld = page.waitForRequest(/\/comments\b/);
+  await console.patch(path, { title: 'First' });
+  await page.getByRole('heading', { level: 1, name: 'First' }).waitFor();
+  await isHeld;
+  await console.patch(path, { title: 'Second' });
+  await page.clock.fastForward(35_000);
+  await page.getByRole('heading', { level: 1, name: 'Second' }).waitFor();
+  release();
 });
 
 test('a hidden tab closes its stream, and catches up when it is shown again', async (t) => {

@@ -12,6 +12,16 @@ export const api = createClient<paths>({
 });
 api.use(repeatSafely);
 
+/** A connection that was lost without a word can keep a request waiting for good. */
+const maxReadMs = 60_000;
+
+api.use({
+  onRequest: ({ request }) =>
+    request.method === 'GET'
+      ? new Request(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(maxReadMs)]) })
+      : undefined,
+});
+
 type FieldError = { pointer?: string; parameter?: string; column?: string; code: string; detail: string };
 type ProblemDetails = { detail?: string; code?: string; errors?: FieldError[]; [member: string]: unknown };
 type ErrorHeaders = { get(name: string): string | null };

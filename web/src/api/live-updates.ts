@@ -17,6 +17,8 @@ const settleMs = 300;
 const minPauseMs = 1_000;
 const maxPauseMs = 15_000;
 const openCheckMs = 500;
+/** A request that hangs holds up the next update only for this time. */
+const maxReadMs = 30_000;
 
 /** Updates pages when other clients change what they show, while the key in use can read events. */
 export function startLiveUpdates(): void {
@@ -127,7 +129,10 @@ function createUpdates() {
     if (document.querySelector('.overlay, .popover, .cell-editor')) return wait(openCheckMs);
     const subjects = [...changed];
     changed.clear();
-    await queryClient.invalidateQueries({ predicate: ({ queryKey }) => isAffected(queryKey[0], subjects) });
+    const isRead = queryClient.invalidateQueries({
+      predicate: ({ queryKey }) => isAffected(queryKey[0], subjects),
+    });
+    await Promise.race([isRead, new Promise((resolve) => setTimeout(resolve, maxReadMs))]);
     wait(pauseMs);
     pauseMs = Math.min(pauseMs * 2, maxPauseMs);
   }
