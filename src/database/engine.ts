@@ -97,7 +97,10 @@ export type Engine = {
   isRetryable(error: unknown): boolean;
   /** Whether the connection was lost or not established. It is safe to retry if the commit was not sent yet. */
   isConnectionLost?(error: unknown): boolean;
-  /** Whether a standby was promoted, so that the next write must come after `versions`. Absent where there is no server. */
+  /**
+   * Whether the transaction must start again after `versions`: a standby was promoted, or a version that it requires has
+   * changed. Absent where there is no server.
+   */
   isPromoted?(error: unknown): boolean;
   /** Maps a driver error to a response; undefined if the error is a bug. */
   explain(error: unknown): Problem | undefined;

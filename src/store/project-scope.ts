@@ -19,6 +19,7 @@ import {
 import { keyLimited } from '../core/errors.ts';
 import { prefixes } from '../core/ids.ts';
 import type { Database } from '../database/open.ts';
+import { hasSingleWriter } from '../database/sql/batches.ts';
 import { inConstantArray, jsonTexts, storedTable } from '../database/sql/functions.ts';
 import type { Descriptor } from '../resources/descriptor.ts';
 import { resources } from '../resources/descriptors.ts';
@@ -32,32 +33,43 @@ export type ScopedDatabase = Pick<Database, 'db' | 'snapshot' | 'write' | 'dryRu
 };
 
 /**
+ * Throws if the actor may not write. Returns the version of the access of all actors; with that of an earlier call, only
+ * what has changed since is checked. If the transaction may start again, it does so then, without a round trip.
+ */
+type WriteCheck = (db: Transaction<Tables>, seen?: number, mayStartAgain?: boolean) => Promise<number>;
+
+/**
  * Limits all statements to these projects; null means no limit. For `waitedMs` see `Database.write`.
  *
  * Each statement gets common table expressions that have the names of the tables and contain only the visible rows:
  * `with risks as (select * from risks where project_id in (…)), … select …`. So the rest of the statement, however it is
  * written, cannot read other rows.
  *
- * `check` runs in each transaction that writes, which fails if it does. On PostgreSQL it takes no round trip of its own.
+ * `check` runs in each transaction that writes, which fails if it does: first, and after the work, which may have waited
+ * for locks. On PostgreSQL it takes no round trip of its own, except after work that has started again or takes long.
  */
 export function scopeToProjects(
   database: Database,
   project_ids: readonly string[] | null,
   waitedMs?: number,
-  check: (db: Transaction<Tables>) => Promise<void> = async () => {},
+  check: WriteCheck = async () => 0,
 ): ScopedDatabase {
   const { db: unscoped, snapshot, dryRun } = database;
-  const write: Database['write'] = (work, workload) =>
-    database.write(
+  const write: Database['write'] = (work, workload = 'quick') => {
+    let mayStartAgain = workload === 'quick';
+    return database.write(
       async (db, hasWaiters) => {
         const [checked, done] = await Promise.allSettled([check(db), work(db, hasWaiters)]);
         if (checked.status === 'rejected') throw checked.reason;
         if (done.status === 'rejected') throw done.reason;
+        if (!hasSingleWriter(db)) await check(db, checked.value, mayStartAgain);
+        mayStartAgain = false;
         return done.value;
       },
       workload,
       waitedMs,
     );
+  };
   if (project_ids === null) return { db: unscoped, snapshot, write, dryRun, isFiltered: () => false };
   const rows = visibleRows(project_ids, false);
   const filter = createFilter(rows);

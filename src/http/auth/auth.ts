@@ -6,7 +6,7 @@ import type { Moment } from '../../core/clock.ts';
 import { keyLimited, Problem, unavailable } from '../../core/errors.ts';
 import { networkReader } from '../../core/network/addresses.ts';
 import { parameterScope } from '../../core/schemas.ts';
-import { type AccessLimits, grants, insufficientScope, type Scope } from '../../core/scopes.ts';
+import { grants, insufficientScope, type Scope } from '../../core/scopes.ts';
 import { inSnapshot } from '../../database/open.ts';
 import { hasSingleWriter } from '../../database/sql/batches.ts';
 import { versionOf } from '../../database/versions.ts';
@@ -14,7 +14,7 @@ import { type Actor, findActor } from '../../store/access/actors.ts';
 import { looksLikeSecret } from '../../store/access/secret.ts';
 import { scopeToProjects } from '../../store/project-scope.ts';
 import type { Tables } from '../../store/tables.ts';
-import { dataVersionAhead } from '../../store/writes/table-versions.ts';
+import { dataVersionAhead, requireVersion } from '../../store/writes/table-versions.ts';
 import { varyOn } from '../response/headers.ts';
 import { actorTables, createActorCache } from './actor-cache.ts';
 import { isSameOrigin, isSessionToken, secretCookie } from './cookie.ts';
@@ -74,8 +74,8 @@ export function installAuth(app: FastifyInstance): void {
     rejectWithoutSecret(request);
     const actor = await app.authenticate(request, app.secretOf(request.headers) ?? '');
     request.actor = actor;
-    request.database = scopeToProjects(app.database, actor.project_ids, reply.elapsedTime, (db) =>
-      assertUnchanged(request, db),
+    request.database = scopeToProjects(app.database, actor.project_ids, reply.elapsedTime, (...args) =>
+      assertUnchanged(request, ...args),
     );
     app.usage.recordUse(actor, request.moment);
     const charge = app.actorLimits.charge(actor, Date.parse(request.moment.now));
@@ -213,12 +213,20 @@ const invalidKey = "That key isn't valid.";
 export const signedOut = 'You are signed out. Sign in again.';
 
 /**
- * Throws if the actor may no longer make this change: the body of a request may arrive long after its head. Compares one
- * number, and reads the actor again only if the access of anybody has changed since.
+ * Throws if the actor may no longer make this change: the body of a request may arrive long after its head, and a write may
+ * wait. Compares one number, and reads the actor again only if the access of anybody has changed since. What gives access
+ * holds the lock on `access` at its end, as what ends it does, so nothing can come between.
  */
-async function assertUnchanged(request: FastifyRequest, db: Transaction<Tables>): Promise<void> {
+async function assertUnchanged(
+  request: FastifyRequest,
+  db: Transaction<Tables>,
+  seen = request.accessVersion,
+  mayStartAgain = false,
+): Promise<number> {
   const { actor, server, headers } = request;
-  if ((await dataVersionAhead(db, actorTables)) === request.accessVersion) return;
+  if (mayStartAgain) return requireVersion(db, actorTables, seen);
+  const version = await dataVersionAhead(db, actorTables);
+  if (version === seen) return version;
   const secret = server.secretOf(headers) ?? '';
   const moment = server.clock();
   const find = (db: Kysely<Tables>) => findActor(db, secret, moment.now);
@@ -226,8 +234,8 @@ async function assertUnchanged(request: FastifyRequest, db: Transaction<Tables>)
   const current = await (hasSingleWriter(db) ? find(server.database.db) : inSnapshot(server.database, find));
   const error = errorOf(current, moment, secret, server.config.session_idle_days * dayMs);
   if (error !== undefined || !current) throw server.failedAttempts(request, error ?? invalidKey);
-  const accessOf = ({ scopes, project_ids }: AccessLimits) => ({ scopes, project_ids });
-  if (isDeepStrictEqual(accessOf(current), accessOf(actor))) return;
+  const accessOf = ({ scopes, project_ids, expires_at }: Actor) => ({ scopes, project_ids, expires_at });
+  if (isDeepStrictEqual(accessOf(current), accessOf(actor))) return version;
   assertAccess(request, current, request.routeOptions.config.access ?? 'public');
   throw unavailable('Your access has changed since the request began. Nothing was saved. Send it again.', 1);
 }

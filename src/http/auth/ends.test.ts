@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql, type Transaction } from 'kysely';
 import { createAuthenticator } from '../../../test/authenticator.ts';
 import { settableClock } from '../../../test/clock.ts';
 import { sendLate } from '../../../test/late-body.ts';
-import { onBothEngines, pluck, type TestService } from '../../../test/service.ts';
+import { onBothEngines, pluck, startTestService, type TestService } from '../../../test/service.ts';
+import { systemClock } from '../../core/clock.ts';
+import { revokeKey } from '../../resources/keys/queries.ts';
 import { createLink } from '../../store/access/links.ts';
+import type { Tables } from '../../store/tables.ts';
+import { lockTables } from '../../store/writes/locks.ts';
 
 const sameOrigin = { 'sec-fetch-site': 'same-origin' };
 
@@ -373,4 +378,69 @@ onBothEngines('what one gives', (start) => {
     assert.equal((await service.delete(`/v1/sessions/${session.id}`, all)).status, 204);
     assert.deepEqual([await statusOf(service, headers), await statusOf(service, ownSession)], [401, 200]);
   });
+});
+
+test('a key that is revoked while its write waits changes nothing, on postgres', async (t) => {
+  const service = await startTestService(t, 'postgres');
+  const all = await service.key();
+  const scopes = ['keys.manage', 'projects.manage'];
+  const path = '/v1/projects/APOLLO';
+  await service.make('/v1/projects', all, { key: 'APOLLO', name: 'Apollo' });
+  const { db, write } = service.database;
+  const rows = () =>
+    Promise.all([
+      db.selectFrom('keys').select('id').where('revoked_at', 'is', null).execute(),
+      db.selectFrom('projects').select(['name', 'version']).execute(),
+      db.selectFrom('tasks').select('id').execute(),
+    ]);
+  const before = await rows();
+  /** Runs `meanwhile` when the request waits for the lock that a transaction has taken, before that transaction ends. */
+  const sendWaiting = async (
+    lock: (db: Transaction<Tables>) => Promise<unknown>,
+    send: () => ReturnType<TestService['call']>,
+    meanwhile: (db: Transaction<Tables>) => Promise<unknown>,
+  ) =>
+    write(async (transaction) => {
+      await lock(transaction);
+      let isOver = false;
+      const response = send().finally(() => {
+        isOver = true;
+      });
+      const waiting = sql`select 1 from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      while ((await waiting.execute(db)).rows.length === 0) assert.ok(!isOver, 'It did not wait.');
+      await meanwhile(transaction);
+      return { response };
+    }).then(({ response }) => response);
+
+  const lockProject = (db: Transaction<Tables>) => sql`select 1 from projects for no key update`.execute(db);
+  const lockKeys = async (db: Transaction<Tables>) => {
+    await lockTables(db, 'access', 'keys');
+    await sql`select 1`.execute(db);
+  };
+  for (const [lock, method, url, body] of [
+    [lockProject, 'PATCH', path, { name: 'Gemini' }],
+    [lockProject, 'POST', `${path}/tasks/import?atomic=true`, 'title\nLate\n'],
+    [lockKeys, 'POST', '/v1/keys', { name: 'late', scopes: ['projects.manage'] }],
+  ] as const) {
+    const { id, secret } = await service.make('/v1/keys', all, { name: 'x', scopes });
+    const type = { 'content-type': typeof body === 'string' ? 'text/csv' : 'application/json' };
+    const response = await sendWaiting(
+      lock,
+      () => service.call(method, url, secret, body, type),
+      async (db) =>
+        lock === lockKeys ? revokeKey(db, id, systemClock()) : service.delete(`/v1/keys/${id}`, all),
+    );
+    assert.equal(response.status, 401, `${url}: ${response.text}`);
+  }
+  assert.deepEqual(await rows(), before);
+
+  // What changes for others keeps nobody from writing.
+  const { id } = await service.make('/v1/keys', all, { name: 'other', scopes });
+  const written = await sendWaiting(
+    lockProject,
+    () => service.patch(path, all, { name: 'Gemini' }),
+    () => service.delete(`/v1/keys/${id}`, all),
+  );
+  assert.deepEqual([written.status, written.body.version], [200, 2]);
 });

@@ -62,7 +62,8 @@ export function keyRoutes(app: App): void {
     updateErrors: ['in_use', 'invalid_transition', 'person_required'],
     lock: lockKeys,
     get: (db, { id }) => getKey(db, id),
-    create(db, _, body, change, { actor, moment }) {
+    async create(db, _, body, change, { actor, moment }) {
+      await lockKeys(db);
       const input = { project_ids: null, expires_at: null, rate_limit: null, ...withStoredExpiry(body) };
       assertHoldsAtLeast(actor, input);
       rejectPastExpiry(input, moment);

@@ -99,6 +99,24 @@ export async function dataVersionAhead(
   return sumOf(await rows, tables);
 }
 
+/**
+ * Makes the transaction start again if one of the tables has changed since this version, without a round trip of its own.
+ * Only where several transactions write: by a division by zero, as `countUnlessPromoted`.
+ */
+export async function requireVersion(
+  db: Transaction<Tables>,
+  tables: readonly TableName[],
+  version: number,
+): Promise<number> {
+  const compare = namedStatement(`require ${tables}`, (db) =>
+    db.selectNoFrom(
+      sql`1 / case when ${versionExpression(tables)} = ${param('version')} then 1 else 0 end`.as('is_same'),
+    ),
+  );
+  await compare.send(db, { version });
+  return version;
+}
+
 const sumOf = (rows: readonly Tables['data_versions'][], tables: readonly TableName[]) =>
   rows.reduce(
     (sum, { table_name, version }) => (tables.some((table) => table === table_name) ? sum + version : sum),
