@@ -294,6 +294,39 @@ onBothEngines('what one gives', (start) => {
     assert.equal((await service.delete(path, secret)).status, 204);
   });
 
+  test('lasts no longer than the former secret of a key that was rotated', async (t) => {
+    const service = await start(t);
+    const all = await service.key();
+    const scopes = ['personnel.manage', 'projects.manage', 'keys.manage'];
+    const { id, secret } = await service.make('/v1/keys', all, { name: 'office', scopes });
+    const ada = await service.member(['projects.read']);
+    await service.post(`/v1/keys/${id}/rotate`, all, { overlap_seconds: 3600 });
+    const cookie = await signIn(service, { key: secret });
+    const stored = () =>
+      Promise.all([
+        service.database.db.selectFrom('links').selectAll().execute(),
+        service.database.db.selectFrom('access').selectAll().execute(),
+        service.database.db.selectFrom('people').select(['user_id', 'email']).execute(),
+        service.database.db.selectFrom('keys').select(['id', 'hash']).orderBy('id').execute(),
+      ]);
+    const before = await stored();
+    const bearer: Record<string, string> = { authorization: `Bearer ${secret}` };
+    for (const headers of [bearer, cookie])
+      for (const [method, path, body] of [
+        ['POST', `/v1/keys/${id}/rotate`, {}],
+        ['POST', '/v1/keys', { name: 'lasting', scopes }],
+        ['POST', `/v1/personnel/${ada.user_id}/invitation`],
+        ['PUT', `/v1/personnel/${ada.user_id}/access`, { scopes: ['projects.manage'] }],
+        ['PATCH', `/v1/personnel/${ada.user_id}`, { email: 'eve@example.com' }],
+      ] as const) {
+        const response = await service.call(method, path, undefined, body, headers);
+        assert.deepEqual([response.status, response.body.errors?.[0].code], [422, 'outlives'], path);
+      }
+    assert.deepEqual(await stored(), before);
+    const expires_at = new Date(Date.now() + 1_800_000).toISOString();
+    await service.make('/v1/keys', secret, { name: 'short', scopes, expires_at });
+  });
+
   test('a later last day brings nobody back who has more access than the giver', async (t) => {
     const clock = settableClock('2026-11-19T10:00:00Z');
     const service = await start(t, { clock });

@@ -16,7 +16,7 @@ export type Actor = AccessLimits & {
   name: string;
   /** Requests per minute; null means the default of the service. */
   rate_limit: number | null;
-  /** When the key expires. */
+  /** When the key expires, or the former secret in use stops working: nothing that it gives lasts longer. */
   expires_at: string | null;
   /** When the secret in use stops working, because the key got a new one. */
   secret_until: string | null;
@@ -59,9 +59,8 @@ async function findActorByPreviousKey(
   const row = await selectKeys(db)
     .where('keys.previous_hash', '=', hash)
     .where('keys.previous_until', '>', now)
-    .select('keys.previous_until')
     .executeTakeFirst();
-  return row && { ...actorOfKey(row), secret_until: row.previous_until };
+  return row && { ...actorOfKey(row, row.previous_until), secret_until: row.previous_until };
 }
 
 /** Finds the actor of a session by the hash of its token. */
@@ -73,7 +72,8 @@ export async function findActorBySession(db: Kysely<Tables>, hash: string): Prom
     .executeTakeFirst();
   if (!session) return undefined;
   const { user_id, key_id, ...rest } = session;
-  const actor = key_id === null ? await findPerson(db, user_id) : await findKey(db, key_id);
+  const actor =
+    key_id === null ? await findPerson(db, user_id) : await findKey(db, key_id, session.expires_at);
   return actor && { ...actor, session: rest, stamp: `${actor.stamp} ${rest.id}` };
 }
 
@@ -104,9 +104,15 @@ export async function findPerson(db: Kysely<Tables>, user_id: string | null): Pr
   };
 }
 
-export async function findKey(db: Kysely<Tables>, id: string): Promise<Actor | undefined> {
+/** A session that ends during the overlap of a rotation may be one of the former secret, so it gives nothing that lasts. */
+export async function findKey(
+  db: Kysely<Tables>,
+  id: string,
+  sessionUntil?: string,
+): Promise<Actor | undefined> {
   const row = await selectKeys(db).where('keys.id', '=', id).executeTakeFirst();
-  return row && actorOfKey(row);
+  const isFormer = sessionUntil !== undefined && sessionUntil <= (row?.previous_until ?? '');
+  return row && actorOfKey(row, isFormer ? sessionUntil : null);
 }
 
 /** The columns of the API resource; hashes are never read. */
@@ -125,6 +131,7 @@ const selectKeys = (db: Kysely<Tables>) =>
     .leftJoin('people', 'people.user_id', 'keys.user_id')
     .leftJoin('access', 'access.user_id', 'keys.user_id')
     .select(keyColumns.map((column) => `keys.${column}` as const))
+    .select('keys.previous_until')
     .select(holderColumns);
 
 const holderColumns = [
@@ -151,9 +158,12 @@ type Holder = {
   access_version: number | null;
 };
 
-function actorOfKey(row: Pick<Selectable<Tables['keys']>, keyof Key> & Holder): Actor {
+type KeyRow = Pick<Selectable<Tables['keys']>, keyof Key | 'previous_until'> & Holder;
+
+function actorOfKey(row: KeyRow, until: string | null = null): Actor {
   const key = keyOf(row);
-  const { id, user_id, name, rate_limit, expires_at, last_used_at, revoked_at } = key;
+  const { id, user_id, name, rate_limit, last_used_at, revoked_at } = key;
+  const [expires_at = null] = [key.expires_at, until].filter((time) => time !== null).sort();
   const isWithoutAccess = user_id !== null && (row.access_scopes === null || row.holder_status !== 'active');
   return {
     ...(user_id === null
