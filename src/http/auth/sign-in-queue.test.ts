@@ -10,13 +10,16 @@ function startQueue(failed_auth_limit = 30) {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const outcomes: string[] = [];
-  const enter = (of: string, { isKnown = false, isRight = true, isGone = (): boolean => false } = {}) => {
+  const enter = (
+    of: string,
+    { isKnown = false, isRight = true, isGone = (): boolean => false, network = '' } = {},
+  ) => {
     const work = () =>
       new Promise<boolean>((resolve) => {
         begun.push(of);
         ends.push(() => resolve(isRight));
       });
-    queue.run({ of, isKnown, isGone }, work).then(
+    queue.run({ of, isKnown, isGone, ...(network && { network }) }, work).then(
       (right) => outcomes.push(`${of} ${right}`),
       (error) => outcomes.push(`${of} ${error instanceof Problem ? error.code : error}`),
     );
@@ -78,6 +81,35 @@ test('a network that has failed too often costs nothing for a minute, even by at
   enter('a');
   await finish();
   assert.equal(begun.length, 5);
+});
+
+test('what known people fail counts for their network, which leaves each of them one attempt', async () => {
+  const { enter, finish, settle, begun, outcomes } = startQueue(3);
+  const known = { isKnown: true, network: 'office' };
+  for (let i = 0; i < 3; i++) enter('ada', { ...known, isRight: false });
+  await finish(3);
+  assert.equal(begun.length, 3);
+  enter('office');
+  enter('ada', known);
+  await settle();
+  assert.deepEqual([begun.length, outcomes.slice(3)], [3, ['office rate_limited', 'ada rate_limited']]);
+  for (let i = 0; i < 3; i++) enter('bob', { ...known, isRight: false });
+  await finish(3);
+  assert.deepEqual(begun.slice(3), ['bob']);
+  enter('eve', known);
+  await finish();
+  assert.deepEqual(begun.slice(4), ['eve']);
+});
+
+test('one person or browser has few waiting', async () => {
+  const { enter, finish, settle, begun, outcomes, queue } = startQueue();
+  for (let i = 0; i < 1000; i++) enter('ada', { isKnown: true });
+  await settle();
+  assert.deepEqual([queue.counts.waiting, outcomes.length], [5, 994]);
+  enter('bob', { isKnown: true });
+  await finish(3);
+  assert.deepEqual(begun.slice(0, 3), ['ada', 'ada', 'bob']);
+  await finish(5);
 });
 
 test('an attempt whose client is gone is not made', async () => {

@@ -2,10 +2,12 @@ import { availableParallelism } from 'node:os';
 import type { Config } from '../../config.ts';
 import { Problem, unavailable } from '../../core/errors.ts';
 
-/** Who waits: a network or, if somebody has signed in there before, a browser. They go first. */
+/** Who waits: a network or, if the person has signed in there before, the person there or the browser. They go first. */
 export type Turn = {
   of: string;
   isKnown: boolean;
+  /** The network of a known person, for which their failures count too. */
+  network?: string;
   /** Whether the client has closed its connection. */
   isGone?: () => boolean;
 };
@@ -19,6 +21,8 @@ const maxTracked = 10_000;
 /** After this many failures within a minute, a network comes after all others, and has few waiting. */
 const maxTrustedFailures = 5;
 const maxWaitingUntrusted = 2;
+/** One person or browser, however many attempts are sent at once. */
+const maxWaitingKnown = 5;
 
 export type SignInQueue = ReturnType<typeof createSignInQueue>;
 
@@ -44,6 +48,13 @@ export function createSignInQueue(
     const at = now();
     return (failures.get(of) ?? []).filter((time) => Math.abs(at - time) < minute);
   };
+  const failed = (of: string) => failuresOf(of).length;
+  /** Attempts that run may fail, so no more of them begin than may still fail. */
+  const failedOrRunning = (of: string) => failed(of) + (running.get(of) ?? 0);
+  /** Where a network may not fail any more, each person who is known there still has one attempt. */
+  const isOver = ({ of, network }: Turn, count: (of: string) => number) =>
+    count(of) >= limit || (network !== undefined && count(network) >= limit && count(of) > 0);
+  const keysOf = ({ of, network }: Turn) => (network === undefined ? [of] : [of, network]);
 
   function recordFailure(of: string): void {
     const times = [...failuresOf(of), now()];
@@ -66,12 +77,12 @@ export function createSignInQueue(
 
   function add(waiting: Waiting): void {
     const { of, isKnown } = waiting;
-    const times = failuresOf(of);
-    if (times.length >= limit) throw tooManyFailures(times);
+    if (isOver(waiting, failed)) throw tooManyFailures(failuresOf(of));
     const queues = isKnown ? known : others;
     const queue = queues.get(of) ?? [];
-    if (!isKnown && times.length >= maxTrustedFailures && queue.length >= maxWaitingUntrusted)
-      throw tooManyAtOnce();
+    const isTrusted = isKnown || failed(of) < maxTrustedFailures;
+    const maxOwn = isKnown ? maxWaitingKnown : isTrusted ? maxWaiting + 1 : maxWaitingUntrusted;
+    if (queue.length >= maxOwn) throw tooManyAtOnce();
     if (counts.waiting >= maxWaiting) makeRoom(isKnown ? 0 : queue.length + 1);
     queue.push(waiting);
     queues.set(of, queue);
@@ -86,16 +97,16 @@ export function createSignInQueue(
     refuse(last, tooBusy());
   }
 
-  /** Takes the next one. Attempts that run may fail, so no more of them begin than may still fail. */
   function takeNext(): Waiting | undefined {
     for (const queues of [known, others]) {
       let untrusted: string | undefined;
       for (const [of, queue] of queues) {
-        const times = failuresOf(of);
-        if (times.length >= limit) for (const one of queue.splice(0)) refuse(one, tooManyFailures(times));
-        if (queue.length === 0) queues.delete(of);
-        else if (times.length + (running.get(of) ?? 0) >= limit) continue;
-        else if (!queue[0]?.isKnown && times.length >= maxTrustedFailures) untrusted ??= of;
+        const [next] = queue;
+        if (next && isOver(next, failed))
+          for (const one of queue.splice(0)) refuse(one, tooManyFailures(failuresOf(of)));
+        if (!next || queue.length === 0) queues.delete(of);
+        else if (isOver(next, failedOrRunning)) continue;
+        else if (!next.isKnown && failed(of) >= maxTrustedFailures) untrusted ??= of;
         else return take(queues, of);
       }
       if (untrusted !== undefined) return take(queues, untrusted);
@@ -121,7 +132,7 @@ export function createSignInQueue(
       else {
         counts.running++;
         counts.hashes++;
-        running.set(next.of, (running.get(next.of) ?? 0) + 1);
+        for (const key of keysOf(next)) running.set(key, (running.get(key) ?? 0) + 1);
         next.start();
       }
     }
@@ -139,13 +150,15 @@ export function createSignInQueue(
       });
       try {
         const result = await work();
-        if (result === false) recordFailure(turn.of);
+        if (result === false) for (const key of keysOf(turn)) recordFailure(key);
         return result;
       } finally {
         counts.running--;
-        const left = (running.get(turn.of) ?? 1) - 1;
-        if (left > 0) running.set(turn.of, left);
-        else running.delete(turn.of);
+        for (const key of keysOf(turn)) {
+          const left = (running.get(key) ?? 1) - 1;
+          if (left > 0) running.set(key, left);
+          else running.delete(key);
+        }
         startWaiting();
       }
     },

@@ -2,7 +2,6 @@ import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { fieldError, invalidBody } from '../../core/errors.ts';
 import { NoContent, Strict } from '../../core/schemas.ts';
-import { limitAttempts } from '../../http/auth/attempts.ts';
 import { assertSameOrigin } from '../../http/auth/auth.ts';
 import { changeBy, signIn } from '../../http/auth/sign-in.ts';
 import type { App } from '../../http/fastify.ts';
@@ -19,7 +18,6 @@ import { InvitationAcceptance, InvitationPreview, InvitationToken } from '../ses
 
 /** The person who got an invitation chooses a password or a passkey. Reading it does not use it up. */
 export function invitationRoutes(app: App): void {
-  const preHandler = limitAttempts(app);
   const config = { access: 'public', errors: ['unauthenticated', 'rate_limited', 'cross_origin'] } as const;
   const tags = ['sessions'];
   const TokenOnly = Strict({ token: InvitationToken }, { $id: 'InvitationTokenInput' });
@@ -28,7 +26,6 @@ export function invitationRoutes(app: App): void {
     '/v1/invitations/check',
     {
       config,
-      preHandler,
       schema: {
         operationId: 'checkInvitation',
         summary: 'Get who is invited, without using the invitation up',
@@ -50,7 +47,6 @@ export function invitationRoutes(app: App): void {
     '/v1/invitations/passkey',
     {
       config,
-      preHandler,
       schema: {
         operationId: 'createInvitationChallenge',
         summary: 'Get the options to create a passkey for an invitation',
@@ -72,7 +68,6 @@ export function invitationRoutes(app: App): void {
     '/v1/invitations/accept',
     {
       config,
-      preHandler,
       schema: {
         operationId: 'acceptInvitation',
         summary: 'Accept an invitation: choose a password or a passkey, and sign in',

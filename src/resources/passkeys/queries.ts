@@ -171,7 +171,7 @@ async function verifyAssertion(
 }
 
 const takeOnce = <Data>(request: FastifyRequest, purpose: 'passkey' | 'new_passkey', challenge: string) =>
-  request.server.database.write((db) => takeChallenge<Data>(db, purpose, challenge, request.moment.now));
+  takeChallenge<Data>(request.server.database, purpose, challenge, request.moment.now);
 
 function requireHost({ server }: FastifyRequest) {
   const host = passkeyHost(server);

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { addPeople, attempt, environment, noon, password, statusOf, wrong } from '../../../test/guessing.ts';
 import { onBothEngines, onSqlite, pluck } from '../../../test/service.ts';
+import { newSecret } from '../../store/access/secret.ts';
 
 onBothEngines('somebody who guesses passwords', (start) => {
   test('keeps nobody out in another network, or in a browser that has signed in before', async (t) => {
@@ -38,6 +39,46 @@ onBothEngines('somebody who guesses passwords', (start) => {
     for (const { email } of others)
       for (let i = 0; i < 5; i++) assert.equal(await statusOf(service, office, email), 401);
     assert.equal(await statusOf(service, office, last?.email ?? '', password), 204);
+  });
+
+  test('keeps nobody out of other ways in, or where somebody has signed in before', async (t) => {
+    const clock = settableClock(noon);
+    const limited = { ...environment, MUSTER_FAILED_AUTH_LIMIT: '2', MUSTER_BASE_URL: 'http://localhost' };
+    const service = await start(t, { clock, environment: limited });
+    const [ada] = await addPeople(service, 1);
+    const office = '198.51.100.1';
+    const { device } = await attempt(service, office, ada?.email ?? '', password);
+    const begin = async (cookie?: string) => {
+      const headers = {
+        'sec-fetch-site': 'same-origin',
+        'x-forwarded-for': office,
+        ...(cookie && { cookie }),
+      };
+      return (await service.post('/v1/session/passkey', undefined, undefined, headers)).status;
+    };
+    const begun = [];
+    for (let i = 0; i < 21; i++) begun.push(await begin());
+    assert.deepEqual([begun.slice(0, 20).every((one) => one === 200), begun[20]], [true, 429]);
+    for (let i = 0; i < 30; i++) await statusOf(service, office, `person${i}@example.com`);
+    assert.equal(await statusOf(service, office, ada?.email ?? '', password), 204);
+    const key = await service.key();
+    const headers = { 'sec-fetch-site': 'same-origin', 'x-forwarded-for': office };
+    assert.equal((await service.post('/v1/session', undefined, { key }, headers)).status, 204);
+    assert.equal(await begin(device), 200);
+    // It was forgotten after 90 days, even if its row is still there.
+    await service.database.write((db) => db.updateTable('known_clients').set({ expires_at: noon }).execute());
+    assert.equal(await begin(device), 429);
+  });
+
+  test('costs no write where nothing is right', async (t) => {
+    const service = await start(t, { environment: { ...environment, MUSTER_BASE_URL: 'http://localhost' } });
+    const token = newSecret('link');
+    const write = t.mock.method(service.database, 'write');
+    const headers = { 'sec-fetch-site': 'same-origin' };
+    assert.equal((await service.post('/v1/session', undefined, { link: token }, headers)).status, 401);
+    const invitation = { token: newSecret('link'), password };
+    assert.equal((await service.post('/v1/invitations/accept', undefined, invitation, headers)).status, 401);
+    assert.equal(write.mock.callCount(), 0);
   });
 
   test('delays nobody by what is written as an address, or by a clock that was ahead', async (t) => {

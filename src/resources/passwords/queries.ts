@@ -65,10 +65,11 @@ async function attemptOf(request: FastifyRequest, email: string, user_id: string
     const of = counterOf('browser', place.device ?? '');
     return { turn: { of, isKnown: true, isGone }, counters: [of] };
   }
-  const ofPlace = counterOf('network', place.network);
+  const { network } = place;
+  const ofPlace = counterOf('network', network);
   return known === 'network'
-    ? { turn: { of: `known ${place.network} ${user_id}`, isKnown: true, isGone }, counters: [ofPlace] }
-    : { turn: { of: place.network, isKnown: false, isGone }, counters: [ofPlace, counterOf()] };
+    ? { turn: { of: `${network} ${user_id}`, network, isKnown: true, isGone }, counters: [ofPlace] }
+    : { turn: { of: network, isKnown: false, isGone }, counters: [ofPlace, counterOf()] };
 }
 
 /** Whether the password is right. Throws if the next attempt must wait. */

@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { fieldError, invalidBody } from '../../core/errors.ts';
 import { NoContent } from '../../core/schemas.ts';
-import { limitAttempts } from '../../http/auth/attempts.ts';
+import { limitAttempts, warnAboutProxy } from '../../http/auth/attempts.ts';
 import { assertSameOrigin } from '../../http/auth/auth.ts';
 import { changeBy, type FindActor, signIn } from '../../http/auth/sign-in.ts';
 import type { App } from '../../http/fastify.ts';
 import { sendWithContentEtag } from '../../http/response/resource.ts';
 import { findActor, findActorBySession, findKey, findPerson } from '../../store/access/actors.ts';
-import { takeLink } from '../../store/access/links.ts';
+import { findLink, takeLink } from '../../store/access/links.ts';
 import { hashSecret, looksLikeSecret } from '../../store/access/secret.ts';
 import { endSessions } from '../../store/access/sessions.ts';
 import { lockTables } from '../../store/writes/locks.ts';
@@ -21,7 +21,7 @@ import { SessionInput, SignedOut, SignInWays } from './schema.ts';
 
 /** Browsers sign in with a cookie that scripts cannot read. */
 export function sessionRoutes(app: App): void {
-  const preHandler = limitAttempts(app);
+  const preHandler = warnAboutProxy(app);
   const signInErrors = ['unauthenticated', 'rate_limited', 'cross_origin'] as const;
 
   app.get(
@@ -50,7 +50,7 @@ export function sessionRoutes(app: App): void {
     '/v1/session/passkey',
     {
       config: { access: 'public', errors: signInErrors },
-      preHandler,
+      preHandler: [preHandler, limitAttempts(app)],
       schema: {
         operationId: 'createPasskeyChallenge',
         summary: 'Get the options to sign in with a passkey',
@@ -147,6 +147,9 @@ async function identify(
     return { way: 'key', find: (db) => findActor(db, secret, request.moment.now) };
   }
   if (passkey) return { way: 'passkey', find: await findByPasskey(request, passkey) };
+  // Here first, because a wrong one must not cost a write.
+  if (link !== undefined && !(await findLink(app.database.db, 'sign_in', link, request.moment.now)))
+    throw app.failedAttempts(request, usedLink);
   if (link !== undefined) return { way: 'link', find: useLink(app, request, link) };
   return { way: 'password', find: await findByPassword(request, email ?? '', password ?? '') };
 }
@@ -154,11 +157,11 @@ async function identify(
 const useLink =
   (app: App, request: FastifyRequest, token: string): FindActor =>
   async (db) => {
-    const link = looksLikeSecret(token, 'link')
-      ? await takeLink(db, 'sign_in', token, request.moment.now)
-      : undefined;
+    const link = await takeLink(db, 'sign_in', token, request.moment.now);
     const actor =
       link && (link.key_id === null ? await findPerson(db, link.user_id) : await findKey(db, link.key_id));
     if (actor && actor.ended === null) return actor;
-    throw app.failedAttempts(request, 'That link has been used or has expired.');
+    throw app.failedAttempts(request, usedLink);
   };
+
+const usedLink = 'That link has been used or has expired.';

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
+import type { Database } from '../../database/open.ts';
 import type { Tables } from '../tables.ts';
 import { hashSecret } from './secret.ts';
 
@@ -21,18 +22,23 @@ export async function createChallenge(
   return challenge;
 }
 
-/** Returns the data of a challenge and deletes it; undefined if it is unknown, used or expired. */
+/** Returns the data of a challenge and deletes it; undefined if it is unknown, used or expired. Then it costs no write. */
 export async function takeChallenge<Data>(
-  db: Transaction<Tables>,
+  { db, write }: Pick<Database, 'db' | 'write'>,
   purpose: Purpose,
   challenge: string,
   now: string,
 ): Promise<Data | undefined> {
-  const row = await db
-    .deleteFrom('challenges')
-    .where('hash', '=', hashSecret(challenge))
-    .where('purpose', '=', purpose)
-    .returning(['data', 'expires_at'])
-    .executeTakeFirst();
+  const hash = hashSecret(challenge);
+  const found = await db.selectFrom('challenges').select('hash').where('hash', '=', hash).executeTakeFirst();
+  if (!found) return undefined;
+  const row = await write((db) =>
+    db
+      .deleteFrom('challenges')
+      .where('hash', '=', hash)
+      .where('purpose', '=', purpose)
+      .returning(['data', 'expires_at'])
+      .executeTakeFirst(),
+  );
   return row && row.expires_at > now ? JSON.parse(row.data) : undefined;
 }

@@ -33,12 +33,13 @@ export async function findKnownClient(
 }
 
 /** Whether anybody has signed in from this browser. */
-export async function isKnownBrowser(db: Kysely<Tables>, place: Place): Promise<boolean> {
+export async function isKnownBrowser(db: Kysely<Tables>, place: Place, now: string): Promise<boolean> {
   const { browser } = hashesOf(place);
   const row = await db
     .selectFrom('known_clients')
     .select('hash')
     .where('hash', '=', browser)
+    .where('expires_at', '>', now)
     .executeTakeFirst();
   return row !== undefined;
 }

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { Problem, problems } from '../../../core/errors.ts';
 import { optional, Strict } from '../../../core/schemas.ts';
-import { limitAttempts } from '../../../http/auth/attempts.ts';
+import { limitAttempts, warnAboutProxy } from '../../../http/auth/attempts.ts';
 import { createCookie } from '../../../http/auth/cookie.ts';
 import { signIn } from '../../../http/auth/sign-in.ts';
 import type { App } from '../../../http/fastify.ts';
@@ -32,7 +32,6 @@ type Attempt = {
 
 /** People sign in at an identity provider: Authorization Code flow with PKCE (OpenID Connect Core, RFC 9700). */
 export function oidcRoutes(app: App): void {
-  const preHandler = limitAttempts(app);
   const tags = ['sessions'];
   const redirect = Type.Unsafe<undefined>({ type: 'null', description: 'To the next page.' });
   // All tabs of a browser share its secret, so that several can sign in at the same time.
@@ -42,7 +41,7 @@ export function oidcRoutes(app: App): void {
     '/v1/session/oidc/start',
     {
       config: { access: 'public', errors: ['rate_limited', 'not_found'] },
-      preHandler,
+      preHandler: [warnAboutProxy(app), limitAttempts(app)],
       schema: {
         operationId: 'startOidcSignIn',
         summary: 'Sign in at the identity provider',
@@ -110,8 +109,7 @@ export function oidcRoutes(app: App): void {
   app.get(
     callbackPath,
     {
-      config: { access: 'public', errors: ['rate_limited', 'not_found'] },
-      preHandler,
+      config: { access: 'public', errors: ['not_found'] },
       schema: {
         operationId: 'finishOidcSignIn',
         summary: 'Return from the identity provider',
@@ -129,9 +127,7 @@ export function oidcRoutes(app: App): void {
         const url = new URL(`${app.baseUrl}${callbackPath}${new URL(raw.url ?? '', app.baseUrl).search}`);
         const state = url.searchParams.get('state') ?? '';
         const browser = findSecret(browserCookie().read(headers.cookie));
-        const attempt =
-          browser &&
-          (await app.database.write((db) => takeChallenge<Attempt>(db, 'oidc', state, moment.now)));
+        const attempt = browser && (await takeChallenge<Attempt>(app.database, 'oidc', state, moment.now));
         if (!attempt || !isEqual(attempt.browser, hashSecret(browser))) throw new SignInRefused('expired');
         const config = await openProvider(app, settings);
         const { authorizationCodeGrant } = await openidClient();
@@ -175,7 +171,7 @@ export function oidcRoutes(app: App): void {
       '/v1/session/oidc/backchannel-logout',
       {
         config: { access: 'public', errors: ['rate_limited', 'not_found'] },
-        preHandler,
+        preHandler: limitAttempts(app),
         schema: {
           operationId: 'endOidcSessions',
           summary: 'End the sessions of a person who signed out at the identity provider',
