@@ -13,6 +13,7 @@ import { storeConfiguredTimeZone } from '../src/resources/organization/queries.t
 import { findPerson } from '../src/store/access/actors.ts';
 import { startSession } from '../src/store/access/sessions.ts';
 import { openDatabase } from '../src/store/open.ts';
+import { storePasswords } from '../src/store/settings.ts';
 import { bySystem } from '../src/store/writes/change.ts';
 import { type Engine, hasTransaction, migratedDatabase, type TestDatabase } from './databases.ts';
 import { failingDatabase } from './failing-database.ts';
@@ -147,6 +148,7 @@ export async function startTestService(
   );
   const { database } = faults;
   if (config.time_zone) await storeConfiguredTimeZone(database, config.time_zone, clock());
+  await storePasswords(database, config.passwords);
   const readiness = { state: 'ready' as const };
   const app = await createApp({ config, database, clock, readiness, webhooks });
   let databaseUse: string[] = [];

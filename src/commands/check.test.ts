@@ -163,6 +163,9 @@ onBothEngines('muster check', (start, engine) => {
     const row = { user_id: ada.user_id, hash: 'x', set_at: '2026-11-19T00:00:00.000Z' };
     await database.write((db) => db.insertInto('passwords').values(row).execute());
     assert.deepEqual(await warnings(), []);
+    const end_on = inDays(20).slice(0, 10);
+    await database.write((db) => db.updateTable('people').set({ end_on }).execute());
+    assert.match((await warnings()).join(), /only Member and short can, and ends within 30 days/);
   });
 
   test('validates the values of every row', async (t) => {

@@ -11,6 +11,7 @@ import type { Readiness } from '../http/ops/health.ts';
 import { createJobs } from '../jobs/schedule.ts';
 import { storeConfiguredTimeZone } from '../resources/organization/queries.ts';
 import { openDatabase } from '../store/open.ts';
+import { storePasswords } from '../store/settings.ts';
 import { createFirst, type First } from './first-key.ts';
 
 type Print = (text: string) => void;
@@ -86,6 +87,7 @@ export async function startService(config: Config, clock = systemClock, fill?: (
     await database.migrate();
     await database.checkSetup();
     if (config.time_zone) await storeConfiguredTimeZone(database, config.time_zone, clock());
+    await storePasswords(database, config.passwords);
     await fill?.(app);
     const first = await createFirst(database, clock(), config.first_key_file);
     if (!first) await logNewestBackup(app);

@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
+import type { Database } from '../database/open.ts';
 import type { Tables } from './tables.ts';
 
 /** The settings of the organization that are stored, by name. Those that are not have their default. */
@@ -21,6 +22,19 @@ export async function storeSettings(
         .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
         .execute();
   }
+}
+
+/**
+ * Stores whether people can sign in with a password, when a service starts: whoever has only a password is no administrator
+ * otherwise, also for the command line.
+ */
+export async function storePasswords(
+  { db, write }: Pick<Database, 'db' | 'write'>,
+  areOn: boolean,
+): Promise<void> {
+  const passwords = areOn ? null : 'off';
+  if (((await readSettings(db)).get('passwords') ?? null) !== passwords)
+    await write((db) => storeSettings(db, { passwords }));
 }
 
 /** The time zone of the organization; undefined until one is stored. */

@@ -172,6 +172,12 @@ onBothEngines('access of a person', (start) => {
       [after.status, after.body.detail],
       [401, 'Your access ended on 2026-11-16, your last day.'],
     );
+    // A later last day brings back the access, and no session of before.
+    const path = `/v1/personnel/${ada.user_id}`;
+    assert.equal((await service.patch(path, await service.key(), { end_on: '2026-12-31' })).status, 200);
+    assert.equal(await status(service, ada.headers), 401);
+    assert.deepEqual(await service.database.db.selectFrom('sessions').selectAll().execute(), []);
+    assert.equal(await status(service, (await service.signIn(ada.user_id)).headers), 200);
   });
 
   test('closes event streams within two seconds when it ends', async (t) => {
@@ -264,6 +270,7 @@ onBothEngines('access of a person', (start) => {
       () => service.patch(at, undefined, { status: 'inactive' }, by),
       () => service.patch(at, undefined, { kind: 'placeholder' }, by),
       () => service.patch(at, undefined, { end_on: '2020-01-01', start_on: null }, by),
+      () => service.patch(at, undefined, { end_on: '2099-12-31' }, by),
     ]) {
       const refused = await attempt();
       assert.deepEqual([refused.status, refused.body.code], [409, 'in_use'], refused.text);
@@ -283,6 +290,45 @@ onBothEngines('access of a person', (start) => {
     assert.equal(await revoke(), 409);
     assert.equal((await service.get(`/v1/keys/${first.id}`, key)).body.revoked_at, null);
     await make('2026-12-19T10:00:00.000Z');
+    assert.equal(await revoke(), 204);
+  });
+
+  test('needs an administrator who stays for 30 days and has a way in that is not turned off', async (t) => {
+    const clock = settableClock('2026-11-19T10:00:00.000Z');
+    const service = await start(t, { clock, environment: { MUSTER_PASSWORDS: 'off' } });
+    const key = await service.key();
+    const admin = [...presets.administrator];
+    const ada = await service.member(admin);
+    const bob = await service.member(admin, null, { end_on: '2026-12-18' });
+    const { write } = service.database;
+    const set_at = '2026-11-15T00:00:00.000Z';
+    const row = { user_id: ada.user_id, hash: 'x', set_at };
+    await write((db) => db.insertInto('passwords').values(row).execute());
+    const passkey = {
+      id: 'psk_1',
+      credential_id: 'x',
+      name: 'x',
+      public_key: 'x',
+      counter: 0,
+      transports: '[]',
+      user_id: bob.user_id,
+      created_at: set_at,
+      last_used_at: null,
+    };
+    await write((db) => db.insertInto('passkeys').values(passkey).execute());
+    const revoke = async () => {
+      const keys = await service.list('/v1/keys?status=valid', key);
+      const statuses = [];
+      // The one in use last.
+      for (const { id } of [...keys].reverse())
+        statuses.push((await service.delete(`/v1/keys/${id}`, undefined, ada.headers)).status);
+      return statuses.at(-1);
+    };
+    assert.equal(await revoke(), 409, 'Ada has only a password, and Bob leaves');
+    assert.equal(
+      (await service.patch(`/v1/personnel/${bob.user_id}`, key, { end_on: '2026-12-19' })).status,
+      200,
+    );
     assert.equal(await revoke(), 204);
   });
 });

@@ -7,6 +7,7 @@ import { touchAccess, withoutProjectScope } from '../writes/tracker.ts';
 import { endAccess, findAccess } from './access.ts';
 import { assertOtherAdministrator, isAdministrator } from './administrators.ts';
 import { endLinks } from './links.ts';
+import { endSessions } from './sessions.ts';
 
 type Person = {
   user_id: string;
@@ -18,7 +19,8 @@ type Person = {
 };
 
 /**
- * What a change of a person means for their access. Whoever is deactivated, or is no human, loses it. A new e-mail address
+ * What a change of a person means for their access. Whoever is deactivated, or is no human, loses it. The last administrator
+ * cannot get an earlier last day, as the last key cannot. A new e-mail address
  * would let somebody else sign in as the person, and a later last day brings back somebody whose access has ended, so both
  * need as much access as a new invitation. Lock the table `access` before.
  */
@@ -40,7 +42,10 @@ export async function adjustAccess(
     assertMayAdmit(current, access, change, ['email', 'a new e-mail address']);
   if (returns) assertMayAdmit(current, access, change, ['end_on', 'a later last day']);
   if (next.email !== current.email || returns) await endLinks(db, user_id);
-  if (hasEnded && (await isAdministrator(db, user_id, change)))
+  // Whoever has a browser of that time must not be let in again.
+  if (returns) await endSessions(db, { user_id }, 'access_ended', change);
+  const endsSooner = next.end_on != null && (current.end_on == null || next.end_on < current.end_on);
+  if (endsSooner && (await isAdministrator(db, user_id, change)))
     await assertOtherAdministrator(db, current, change);
   touchAccess(db);
 }
