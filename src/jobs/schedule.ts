@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import type { Database } from '../database/open.ts';
 import type { App } from '../http/fastify.ts';
 import { logBackgroundError } from '../http/ops/logging.ts';
 import { foldRecent } from '../store/folds.ts';
@@ -21,7 +22,15 @@ const maxStopMs = 5_000;
  * be done before the service is ready; `start` repeats it and deletes what is too old, every minute.
  */
 export function createJobs(app: App) {
-  const { database, config, clock, organizationClock } = app;
+  const { config, clock, organizationClock } = app;
+  /** Jobs that write in a loop end with their next write. */
+  const database: Database = {
+    ...app.database,
+    async write(...args) {
+      if (isStopped) throw new Error('The service is stopping.');
+      return app.database.write(...args);
+    },
+  };
   /** Without requests, only this finds out that another instance has changed the time zone. */
   const moment = async () => {
     await organizationClock.refresh();
@@ -49,7 +58,16 @@ export function createJobs(app: App) {
   let isStopped = false;
   return {
     async runDue(): Promise<void> {
-      for (const job of due) await job();
+      const run = async () => {
+        for (const job of due) await job();
+      };
+      const ended = run();
+      running.set(
+        run,
+        ended.catch(() => {}),
+      );
+      await ended;
+      running.delete(run);
     },
     /** A failed run is logged; the next one retries. */
     start(ms = intervalMs): void {

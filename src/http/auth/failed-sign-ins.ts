@@ -11,7 +11,8 @@ type Failed = { user_id: string | null; way: SignInWay; problem?: SignInProblem 
 type Counted = { failed: Parameters<typeof recordFailure>[1]; timer?: NodeJS.Timeout };
 
 const minute = 60_000;
-const maxTracked = 10_000;
+/** Beyond these, failures are counted together, so that storing them at the end of the service takes no time. */
+const maxTracked = 1000;
 
 /**
  * Records failed sign-ins: each in the log, which is limited, and as an event. The first of a network and account is an
@@ -45,11 +46,20 @@ export function createFailedSignIns(app: FastifyInstance) {
     one.timer = setTimeout(() => void storeCounted(key, one), minute).unref();
   }
 
+  /** Stores what was counted so far, in one transaction. */
+  async function flush(): Promise<void> {
+    const all = [...counted.values()].map(({ failed }) => failed).filter(({ count }) => count > 0);
+    if (all.length === 0) return;
+    const stored = all.map((failed) => ({ ...failed }));
+    for (const failed of all) failed.count = 0;
+    await app.database.write(async (db) => {
+      for (const failed of stored) recordFailure(db, failed, bySystem(app.clock()));
+    });
+  }
+
   app.addHook('onClose', async () => {
-    for (const [key, one] of counted) {
-      await storeCounted(key, one);
-      clearTimeout(one.timer);
-    }
+    for (const { timer } of counted.values()) clearTimeout(timer);
+    await flush().catch((error) => app.log.warn(error));
   });
 
   return {
@@ -68,9 +78,6 @@ export function createFailedSignIns(app: FastifyInstance) {
       countFurther(key, one);
       await store({ ...failed, count: 1 });
     },
-    /** Stores what was counted so far. */
-    flush: async () => {
-      for (const [key, one] of counted) await storeCounted(key, one);
-    },
+    flush,
   };
 }

@@ -165,7 +165,9 @@ onBothEngines('somebody who guesses passwords', (start) => {
       [null, 1],
       [user_id, 1],
     ]);
+    const write = t.mock.method(service.database, 'write');
     await service.app.failedSignIns.flush();
+    assert.equal(write.mock.callCount(), 1, 'however many there are');
     const all = [
       [null, 1],
       [user_id, 1],
