@@ -179,8 +179,8 @@ export const tableNames = Object.keys(tables) as TableName[];
 
 /**
  * The version of each table, incremented by every transaction that writes to it. The versions of `events` and
- * `deleted_events` are sequence numbers: of the latest event, and of the latest one that was deleted. When commits were
- * last lost, it was the events between `lost_after` and `lost_until`. `timeline` is that of the database server.
+ * `deleted_events` are sequence numbers: of the latest event, and of the latest one that was deleted. All commits that were
+ * lost since those were of events between `lost_after` and `lost_until`. `timeline` is that of the database server.
  */
 const data_versions = {
   columns: {

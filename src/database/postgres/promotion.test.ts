@@ -54,6 +54,26 @@ for (const [name, write] of Object.entries(writes)) {
   });
 }
 
+test('followers learn of events that were lost before others were', async (t) => {
+  const { service, key } = await withKey(startTestService(t, 'postgres'));
+  const project = await service.make('/v1/projects', key, { key: 'APOLLO', name: 'Apollo' });
+  const limited = await service.limitedKey([project.id], 'events.read', 'personnel.read');
+  const next = async () => (await service.get('/v1/events', key)).body.meta.next_after;
+  const losses = [];
+  for (const name of ['first', 'second']) {
+    await service.make('/v1/personnel', key, { name: 'Kept' });
+    const kept = await next();
+    const { user_id } = await service.make('/v1/personnel', key, { name });
+    losses.push(await next());
+    await lose(service.url, kept, user_id);
+    await service.make('/v1/personnel', key, { name: 'Later' });
+  }
+  for (const lost of losses)
+    for (const reader of [key, limited])
+      assert.equal((await service.get(`/v1/events?after=${lost}`, reader)).status, 410);
+  assert.equal((await service.get(`/v1/events?after=${await next()}`, key)).status, 200);
+});
+
 test('an event that is lost may be of an instance whose clock is ahead of the one that notices it', async (t) => {
   const { url, drop } = await migratedDatabase('postgres');
   t.after(drop);

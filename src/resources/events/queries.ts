@@ -189,7 +189,10 @@ async function nextAfter(
  */
 async function lastKept(db: Kysely<Tables>, reader: Reader, lostAfter: number, lostUntil: number) {
   if (reader.project_ids === null) return lostAfter;
-  return Math.max(await lastSeen(db, {}, reader, lostUntil), Math.min(lostAfter, lostUntil - 86_400_000_000));
+  return Math.max(
+    await lastSeen(db, {}, reader, lostAfter + 1),
+    Math.min(lostAfter, lostUntil - 86_400_000_000),
+  );
 }
 
 /** The sequence number of the last event that matches and that the key sees. */

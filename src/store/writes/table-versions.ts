@@ -61,6 +61,8 @@ export async function renewVersions(
   await storeVersions(db, { timeline });
 }
 
+type Stored = Record<'events' | 'deleted_events' | 'lost_after' | 'lost_until', number>;
+
 /** Lost events may have been written by an instance whose clock is ahead. Their numbers follow from its time. */
 const maxClockDifferenceMs = 60_000;
 
@@ -69,15 +71,19 @@ const maxClockDifferenceMs = 60_000;
  * after those of lost events, so that followers who have seen these are told.
  */
 export async function startVersions(db: Transaction<Tables>, sequence = 0): Promise<void> {
-  const lost_after = await dataVersion(db, ['events']);
+  const { rows } = await allVersions(db);
+  const stored = Object.fromEntries(rows.map((row) => [row.table_name, row.version])) as Stored;
+  const { events: latest, deleted_events, lost_after, lost_until } = stored;
   const now = Date.parse(systemClock().now) + maxClockDifferenceMs;
-  const events = Math.max(lost_after, sequence, now * 1000) + 1;
+  const events = Math.max(latest, sequence, now * 1000) + 1;
   await db
     .updateTable('data_versions')
     .set((eb) => ({ version: eb('version', '+', randomInt(2 ** 32, 2 ** 40)) }))
     .where('table_name', 'in', tableNames)
     .execute();
-  await storeVersions(db, { events, lost_after, lost_until: events, timeline: 0 });
+  // Followers who have not learned of an earlier loss still do, until its numbers are those of deleted events.
+  const first = lost_until > deleted_events ? lost_after : latest;
+  await storeVersions(db, { events, lost_after: first, lost_until: events, timeline: 0 });
 }
 
 async function storeVersions(db: Transaction<Tables>, versions: Record<string, number>): Promise<void> {
