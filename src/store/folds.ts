@@ -5,7 +5,10 @@ import type { Moment } from '../core/clock.ts';
 import { fold, foldAll } from '../core/text.ts';
 import type { Database } from '../database/open.ts';
 import { inJsonArray, jsonItems } from '../database/sql/functions.ts';
+import type { TableName } from './tables.ts';
+import { lockAllProjects } from './writes/locks.ts';
 import { chunk } from './writes/rows.ts';
+import { trackerOf } from './writes/tracker.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: any table
 type Row = Record<string, any>;
@@ -32,9 +35,15 @@ const rowsPerRead = 500;
 
 /**
  * Folds texts again, of all rows or of those with these ids: `fold` removed the vowels of many scripts. A migration that
- * is not frozen, because it must agree with `fold`; it reads only columns that the tables had by then.
+ * is not frozen, because it must agree with `fold`; it reads only columns that the tables had by then. `lock` runs before
+ * the first change. The versions of the tables come last, as in every transaction.
  */
-export async function foldAgain(db: QueryExecutorProvider, ids?: readonly string[]): Promise<void> {
+export async function foldAgain(
+  db: QueryExecutorProvider,
+  ids?: readonly string[],
+  lock = async () => {},
+): Promise<void> {
+  const changedTables = new Set<string>();
   for (const [name, folded] of tables) {
     const [table, id] = [sql.table(name), sql.ref(name === 'people' ? 'user_id' : 'id')];
     const isChosen = ids ? inJsonArray(id, ids) : sql`1 = 1`;
@@ -42,7 +51,6 @@ export async function foldAgain(db: QueryExecutorProvider, ids?: readonly string
     // Of two names that have become one, as they differ only in a sigma, one keeps its fold until it is renamed.
     const isUnique = name === 'groups' || name === 'categories';
     const isFree = sql`name_folded = ${value('name_folded')}`;
-    let isChanged = false;
     for (let last: Row | undefined = { id: '', version: 0 }; last; ) {
       const { rows }: { rows: Row[] } = await sql<Row>`select *, ${id} as id from ${table} where ${isChosen}
         and (${id}, version) > (${last.id}, ${last.version}) order by ${id}, version limit ${sql.lit(rowsPerRead)}`.execute(
@@ -56,18 +64,25 @@ export async function foldAgain(db: QueryExecutorProvider, ids?: readonly string
         const columns = Object.keys(folded(batch[0] as Row)).map(
           (column) => sql`${sql.ref(column)} = ${value(column)}`,
         );
+        if (changedTables.size === 0) await lock();
+        changedTables.add(name);
         await sql`update ${table} set ${sql.join(columns)} from ${jsonItems(sql`${JSON.stringify(batch)}`)} as items
           where ${table}.${id} = ${value('id')} and ${table}.version = cast(${value('version')} as integer)
             and ${isUnique ? sql`not exists (select 1 from ${table} as other where other.${isFree})` : sql`1 = 1`}`.execute(
           db,
         );
-        isChanged = true;
       }
     }
-    if (isChanged)
-      await sql`update data_versions set version = version + 1 where table_name = ${name}`.execute(db);
+  }
+  const tracker = trackerOf(db);
+  for (const name of changedTables) {
+    if (tracker) tracker.tables.add(name as TableName);
+    else await sql`update data_versions set version = version + 1 where table_name = ${name}`.execute(db);
   }
 }
+
+/** What all changes of the folded tables lock, besides projects. */
+const lockedTables = ['access', 'categories', 'groups', 'keys', 'memberships', 'people'] as const;
 
 const hour = 3_600_000;
 const week = 7 * 24 * hour;
@@ -97,6 +112,7 @@ export async function foldRecent(
     .where('sequence', '<=', events)
     .execute();
   const ids = changed.map(({ subject_id }) => subject_id);
-  for (const some of chunk(ids, rowsPerRead)) await write((db) => foldAgain(db, some), 'bulk');
+  for (const some of chunk(ids, rowsPerRead))
+    await write((db) => foldAgain(db, some, () => lockAllProjects(db, ...lockedTables)), 'bulk');
   return events;
 }

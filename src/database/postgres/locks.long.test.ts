@@ -8,6 +8,7 @@ import { expireAcceptances } from '../../jobs/acceptances.ts';
 import { deleteExpiredSignIns } from '../../jobs/retention.ts';
 import { type Actor, findActor } from '../../store/access/actors.ts';
 import { createLink } from '../../store/access/links.ts';
+import { foldRecent } from '../../store/folds.ts';
 
 /*
  * A transaction that waits for a lock must hold none that comes later in the order of ARCHITECTURE.md. Otherwise another
@@ -158,6 +159,16 @@ const cases: Record<string, Case> = {
     held: lockOfAccess,
     write: ({ service, key, office }) => service.post(`/v1/keys/${office.id}/rotate`, key, {}),
     later: ({ office }) => row('keys', office.id),
+  },
+  'folding again': {
+    held: firstProject,
+    async write({ service, group, first }) {
+      await service.sql(`update groups set name_folded = 'x' where id = '${group}'`);
+      await service.sql(`update tasks set search_folded = 'x' where id = '${first.task}'`);
+      await foldRecent(service.database, systemClock(), 0);
+      return { status: 200, text: '' };
+    },
+    later: () => versionOf('groups'),
   },
   'storing when sessions were used': {
     held: lockOfAccess,

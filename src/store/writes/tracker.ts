@@ -5,6 +5,7 @@ import {
   type Kysely,
   type KyselyPlugin,
   type OperationNode,
+  type QueryExecutorProvider,
   type RawBuilder,
   type SelectQueryBuilder,
   TableNode,
@@ -85,7 +86,7 @@ export class ChangeTracker implements StatefulPlugin {
 }
 
 /** The tracker of this transaction; undefined in a dry run. */
-export const trackerOf = (db: Kysely<Tables>): ChangeTracker | undefined =>
+export const trackerOf = (db: QueryExecutorProvider): ChangeTracker | undefined =>
   db.getExecutor().plugins.find((plugin) => plugin instanceof ChangeTracker);
 
 /** Whatever depends on who may do what is read again, on every instance, although no row of `access` may have changed. */
