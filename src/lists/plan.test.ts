@@ -4,7 +4,7 @@ import { CompiledQuery, sql } from 'kysely';
 import { onBothEngines, type TestService } from '../../test/service.ts';
 import { momentOf } from '../core/clock.ts';
 import { newId } from '../core/ids.ts';
-import { eventList } from '../resources/events/queries.ts';
+import { accountEvents, eventList } from '../resources/events/queries.ts';
 import { historyList } from '../resources/history/queries.ts';
 import { issueList } from '../resources/issues/queries.ts';
 import { openDatabase } from '../store/open.ts';
@@ -57,6 +57,30 @@ onBothEngines('the plan of a page that no index finds', (start, engine) => {
       );
       assert.doesNotMatch(await planOf(t, service, project_ids, list), wholeTable);
     }
+  });
+
+  test('events of an account are found by their person', async (t) => {
+    const service = await start(t);
+    const { user_id } = await service.member(['projects.read']);
+    const [first] = await service.database.db
+      .selectFrom('events')
+      .selectAll()
+      .where('type', '=', 'session.started')
+      .execute();
+    assert.ok(first);
+    const { sequence: last } = first;
+    const rows = Array.from({ length: count }, (_, i) => ({
+      ...first,
+      id: newId('event'),
+      sequence: last + i + 1,
+      data: i % 100 === 0 ? first.data : first.data.replace(user_id, newId('person')),
+    }));
+    await service.database.write(async (db) => {
+      await insertRows(db, 'events', rows);
+      await sql`analyze`.execute(db);
+    });
+    const list = accountEvents(user_id, momentOf(new Date()));
+    assert.match(await planOf(t, service, null, list), /events_account/);
   });
 
   test('history is found by its subject', async (t) => {

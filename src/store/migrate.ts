@@ -15,6 +15,7 @@ import { up as reports } from './migrations/0008_reports.ts';
 import { up as historyOrder } from './migrations/0009_history_order.ts';
 import { up as knownClients } from './migrations/0011_known_clients.ts';
 import { up as timelines } from './migrations/0012_timelines.ts';
+import { up as accountEvents } from './migrations/0013_account_events.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -34,6 +35,7 @@ const migrations: Record<string, (db: Kysely<unknown>, kind: Engine['kind']) => 
   '0010_0.5.0_folds': (db) => foldAgain(db),
   '0011_0.5.0_known_clients': knownClients,
   '0012_0.5.0_timelines': timelines,
+  '0013_0.5.0_account_events': accountEvents,
 };
 
 export const migrationNames = Object.keys(migrations);
