@@ -39,8 +39,7 @@ import {
 } from './http/response/problems.ts';
 import { createServer } from './http/server.ts';
 import { fileTypes } from './import/source.ts';
-import { expireAcceptances } from './jobs/acceptances.ts';
-import { runOnNewDay } from './jobs/new-day.ts';
+import { reopenExpiredAcceptances } from './jobs/acceptances.ts';
 import { createSpool } from './lists/spool.ts';
 import { pageRoutes } from './pages/routes.ts';
 import { accessRoutes } from './resources/access/routes.ts';
@@ -78,6 +77,8 @@ export type Service = {
   tracing?: Tracing | undefined;
   /** For tests: how webhooks resolve host names, and how long they wait for a response. */
   webhooks?: { resolve?: Resolve; timeoutMs?: number };
+  /** For tests: how long the first requests of a day wait for its work. */
+  maxNewDayWaitMs?: number;
 };
 
 /** Builds the HTTP service: server options, what requests carry, middleware, routes. */
@@ -150,7 +151,7 @@ const resources = [
  * - Compression precedes the response cache, which stores the bytes that are sent.
  * - Hooks that watch routes (`recordRoutes`, `installAuth`, `describeApi`) precede the routes.
  */
-function installMiddleware(app: App, { database, readiness, tracing }: Service): void {
+function installMiddleware(app: App, { database, readiness, tracing, maxNewDayWaitMs }: Service): void {
   tracing?.install(app);
   drainRejectedRequests(app);
   rejectMalformedRequests(app);
@@ -163,7 +164,7 @@ function installMiddleware(app: App, { database, readiness, tracing }: Service):
   rejectUnknownParameters(app);
   rejectUnlessReady(app, readiness);
   installAuth(app);
-  runOnNewDay(app, (moment) => expireAcceptances(database, moment));
+  reopenExpiredAcceptances(app, database, maxNewDayWaitMs);
   limitBodies(app);
   app.decorate('slowReaders', closeSlowReaders(app));
   compressResponses(app);

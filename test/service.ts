@@ -48,6 +48,8 @@ type Options = {
   webhooks?: Service['webhooks'];
   /** An existing database; by default each service gets a new one. */
   target?: TestDatabase;
+  /** By default, requests wait for the work of a new day as long as it takes, however busy the machine is. */
+  maxNewDayWaitMs?: number;
   /** Returns the URL through which to reach the database, such as that of a pooler. */
   via?: (url: string) => string;
 };
@@ -126,7 +128,14 @@ export type TestService = Awaited<ReturnType<typeof startTestService>>;
 export async function startTestService(
   t: Pick<TestContext, 'after'>,
   engine: Engine,
-  { clock = systemClock, environment = {}, webhooks = {}, target, via = (url) => url }: Options = {},
+  {
+    clock = systemClock,
+    environment = {},
+    webhooks = {},
+    maxNewDayWaitMs = 60_000,
+    target,
+    via = (url) => url,
+  }: Options = {},
 ) {
   const { url: directUrl, drop } = target ?? (await migratedDatabase(engine));
   const url = via(directUrl);
@@ -150,7 +159,7 @@ export async function startTestService(
   if (config.time_zone) await storeConfiguredTimeZone(database, config.time_zone, clock());
   await storePasswords(database, config.passwords);
   const readiness = { state: 'ready' as const };
-  const app = await createApp({ config, database, clock, readiness, webhooks });
+  const app = await createApp({ config, database, clock, readiness, webhooks, maxNewDayWaitMs });
   let databaseUse: string[] = [];
   // Runs before the database is closed, when all responses have ended.
   app.addHook('onClose', async () => {

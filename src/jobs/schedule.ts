@@ -3,7 +3,6 @@ import type { Database } from '../database/open.ts';
 import type { App } from '../http/fastify.ts';
 import { logBackgroundError } from '../http/ops/logging.ts';
 import { foldRecent } from '../store/folds.ts';
-import { expireAcceptances } from './acceptances.ts';
 import { writeDatedEvents } from './dated-events.ts';
 import { deleteOldHistory } from './history-retention.ts';
 import {
@@ -42,7 +41,7 @@ export function createJobs(app: App) {
     async () => {
       foldedUntil = await foldRecent(database, clock(), foldedUntil);
     },
-    async () => expireAcceptances(database, await moment()),
+    async () => app.acceptances.reopen(await moment()),
     async () => writeDatedEvents(database, await moment(), checkpoints),
     async () => advanceSequence(database, clock()),
   ];

@@ -109,7 +109,8 @@ export function healthRoutes(app: App, readiness: Readiness): void {
         ),
         description:
           'It is 200 while writes fail, for example because a disk is full: an instance that serves reads should get ' +
-          'requests. `GET /readyz?verbose` also checks writes, and returns the result in `checks` without changing the status.',
+          'requests. `GET /readyz?verbose` also checks writes, and returns the result in `checks` without changing the status. ' +
+          '`acceptances` says how many risks whose acceptance has expired are still to be reopened.',
       },
     },
     async ({ query }) => {
@@ -117,7 +118,7 @@ export function healthRoutes(app: App, readiness: Readiness): void {
       if (!Object.hasOwn(query as object, 'verbose')) return { status: 'ok' as const };
       return {
         status: 'ok' as const,
-        checks: [{ name: 'reads' as const, status: 'ok' as const }, await writes(app)],
+        checks: [{ name: 'reads' as const, status: 'ok' as const }, await writes(app), acceptances(app)],
       };
     },
   );
@@ -136,9 +137,9 @@ export const isReady = (app: App, readiness: Readiness): Promise<boolean> =>
   );
 
 const Check = Strict({
-  name: Type.Union([Type.Literal('reads'), Type.Literal('writes')]),
+  name: Type.Union([Type.Literal('reads'), Type.Literal('writes'), Type.Literal('acceptances')]),
   status: Type.Union([Type.Literal('ok'), Type.Literal('failed')]),
-  detail: Type.Optional(Type.String({ description: 'Why it failed.' })),
+  detail: Type.Optional(Type.String({ description: 'Why it failed, or what is left to do.' })),
 });
 
 async function writes({ database }: App): Promise<Static<typeof Check>> {
@@ -149,6 +150,13 @@ async function writes({ database }: App): Promise<Static<typeof Check>> {
     return { name: 'writes', status: 'failed', detail: (error as Problem).message };
   }
 }
+
+/** Until its turn, a risk whose acceptance has expired reads as accepted, which is no failure. */
+const acceptances = ({ acceptances: { left } }: App): Static<typeof Check> => ({
+  name: 'acceptances',
+  status: 'ok',
+  ...(left > 0 && { detail: `${left} risks whose acceptance has expired are still to be reopened.` }),
+});
 
 /** Less than the one second after which a Kubernetes probe times out by default. */
 const maxCheckMs = 900;

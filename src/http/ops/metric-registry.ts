@@ -30,6 +30,11 @@ export function createRegistry(
   httpMetrics(metrics, app);
   databaseMetrics(metrics, app);
   webhookMetrics(metrics, app);
+  metrics.gauge(
+    'muster_acceptances_expired',
+    'Risks whose acceptance has expired and that are still to be reopened.',
+    () => app.acceptances.left,
+  );
   metrics.histogram(
     'muster_event_loop_delay_seconds',
     'Delay of a timer that fires every 20 ms, which is the delay of the event loop.',

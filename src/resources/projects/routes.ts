@@ -1,8 +1,10 @@
+import type { Transaction } from 'kysely';
 import { Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
-import { done, sendIdempotent } from '../../http/request/idempotency.ts';
+import { done, runIdempotent, sendResult } from '../../http/request/idempotency.ts';
 import { assertIfMatch } from '../../http/response/etag.ts';
 import { actionErrors } from '../../http/route-errors.ts';
+import type { Tables } from '../../store/tables.ts';
 import { setEventData } from '../../store/writes/events.ts';
 import { resolveFilters } from '../filters.ts';
 import { resourceRoutes } from '../resource-routes.ts';
@@ -64,14 +66,14 @@ export function projectRoutes(app: App): void {
           summary: archived ? 'Archive a project' : 'Unarchive a project',
           description: archived
             ? 'The project becomes read-only. Lists across projects leave it out unless `archived` includes it.'
-            : 'The project becomes writable again. Risks whose acceptance expired in the meantime reopen.',
+            : 'The project becomes writable again. Risks whose acceptance expired in the meantime reopen: many of them shortly after the response.',
           tags: ['projects'],
           params: Strict({ project_id: ProjectRef }),
           response: { 200: Project },
         },
       },
-      async (request, reply) =>
-        sendIdempotent(request, reply, async (db) => {
+      async (request, reply) => {
+        const work = async (db: Transaction<Tables>) => {
           await lockProjectFirst(db, request.params.project_id);
           const current = await getProject(db, request.params.project_id, request.moment);
           assertIfMatch(request, current);
@@ -80,7 +82,12 @@ export function projectRoutes(app: App): void {
           await expireAcceptancesIn(db, request.change, project.id);
           // Risks that reopened change the health.
           return done(setEventData(db, project.id, await getProject(db, project.id, request.moment)));
-        }),
+        };
+        const result = await runIdempotent(request, request.body ?? null, work, archived ? 'quick' : 'bulk');
+        // The rest of a project with many.
+        if (!archived) void app.acceptances.reopen(request.moment);
+        return sendResult(reply, result);
+      },
     );
   }
 }

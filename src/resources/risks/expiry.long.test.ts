@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { settableClock } from '../../../test/clock.ts';
 import { onBothEngines, pluck, type Start, type TestService, withKey } from '../../../test/service.ts';
@@ -56,11 +57,7 @@ onBothEngines('acceptances expire', (start, engine) => {
 
   test('many of them, in several transactions that do not block the event loop', async (t) => {
     const { service, key, clock } = await begin(t, start);
-    const rows = Array.from({ length: 250 }, (_, i) => `Risk ${i},accepted,Insured.,2026-11-20\n`);
-    const file = `title,status,acceptance_reason,accepted_until\n${rows.join('')}`;
-    const path = '/v1/projects/APOLLO/risks/import';
-    const { body } = await service.upload(path, key, file);
-    assert.equal(body.summary.created, rows.length, JSON.stringify(body).slice(0, 500));
+    await acceptMany(service, key);
     clock.set('2026-11-21T00:00:00.000Z');
     const workloads: unknown[] = [];
     await expireAcceptances(
@@ -76,6 +73,47 @@ onBothEngines('acceptances expire', (start, engine) => {
     assert.deepEqual(workloads, ['bulk', 'bulk', 'bulk']);
     const data = await service.list('/v1/risks?status=accepted', key);
     assert.equal(data.length, 0);
+  });
+
+  test('in the background if there are too many to wait for', async (t) => {
+    const { service, key, clock } = await begin(t, start, { maxNewDayWaitMs: 1 });
+    await acceptMany(service, key);
+    const countAccepted = async () => (await service.list('/v1/risks?status=accepted', key)).length;
+    const acceptances = async () => (await service.get('/readyz?verbose')).body.checks[2];
+    const metric = async () =>
+      (await service.get('/metrics', key)).text.match(/^muster_acceptances_expired (\d+)$/m)?.[1];
+    const logged = t.mock.method(service.app.log, 'warn');
+    const batches = holdBatches(t, service);
+    clock.set('2026-11-21T00:00:00.000Z');
+    assert.equal(await countAccepted(), 250);
+    assert.deepEqual(await acceptances(), { name: 'acceptances', status: 'ok' });
+    await batches.release();
+    await batches.next();
+    assert.equal(await countAccepted(), 150);
+    assert.match((await acceptances()).detail, /^150 risks/);
+    assert.equal(await metric(), '150');
+    for (let i = 0; i < 2; i++) await batches.release();
+    while ((await metric()) !== '0') await setTimeout(5);
+    assert.equal(await countAccepted(), 0);
+    const lines = logged.mock.calls.map(({ arguments: [line] }) => String(line));
+    assert.match(lines[0] ?? '', /^150 risks whose acceptance has expired/);
+    assert.match(lines.at(-1) ?? '', /^All risks whose acceptance/);
+  });
+
+  test('after the response to the unarchiving of a project with many', async (t) => {
+    const { service, key, clock } = await begin(t, start, { maxNewDayWaitMs: 1 });
+    await acceptMany(service, key);
+    await service.post('/v1/projects/APOLLO/archive', key, {});
+    clock.set('2026-11-21T00:00:00.000Z');
+    await service.get('/v1/risks', key);
+    const batches = holdBatches(t, service, 1);
+    const { status, body } = await service.post('/v1/projects/APOLLO/unarchive', key, {});
+    assert.deepEqual([status, body.archived_at], [200, null]);
+    assert.equal((await service.list('/v1/risks?status=accepted', key)).length, 150);
+    for (let i = 0; i < 2; i++) await batches.release();
+    assert.equal((await service.list('/v1/risks?status=accepted', key)).length, 0);
+    const history: Body[] = await service.list('/v1/projects/APOLLO/risks/APOLLO-R2/history', key);
+    assert.equal(history.filter(({ field, to }) => field === 'status' && to === 'open').length, 1);
   });
 
   test('when their project comes back from the archive', async (t) => {
@@ -112,10 +150,49 @@ const rejectChangesOfRisks = {
   ],
 };
 
+/** Adds 250 risks that are accepted until 20 November. */
+async function acceptMany({ upload, database }: TestService, key: string): Promise<void> {
+  const rows = Array.from({ length: 250 }, (_, i) => `Many ${i}\n`);
+  const { body } = await upload('/v1/projects/APOLLO/risks/import', key, `title\n${rows.join('')}`);
+  assert.equal(body.summary.created, rows.length, JSON.stringify(body).slice(0, 500));
+  const accepted = { status: 'accepted', acceptance_reason: 'Insured.', accepted_until: '2026-11-20' } as const;
+  await database.write((db) =>
+    db.updateTable('risks').set(accepted).where('title', 'like', 'Many %').execute(),
+  );
+}
+
+/** Bulk writes wait until they are released, except the first ones. */
+function holdBatches(t: TestContext, { database }: TestService, free = 0) {
+  const { write } = database;
+  let held: { release(): void; written: Promise<unknown> } | undefined;
+  t.mock.method(database, 'write', async (...args: Parameters<typeof write>) => {
+    if (args[1] !== 'bulk' || free-- > 0) return write(...args);
+    const released = Promise.withResolvers<void>();
+    const written = released.promise.then(() => write(...args));
+    held = { release: released.resolve, written };
+    return written;
+  });
+  /** Resolves when the next one waits. */
+  async function next() {
+    while (!held) await setTimeout(5);
+    return held;
+  }
+  return {
+    next,
+    /** Lets the next one run to its end. */
+    async release(): Promise<void> {
+      const { release, written } = await next();
+      held = undefined;
+      release();
+      await written;
+    },
+  };
+}
+
 /** A service with one risk. */
-async function begin(t: Parameters<Start>[0], start: Start) {
+async function begin(t: Parameters<Start>[0], start: Start, options: Parameters<Start>[1] = {}) {
   const clock = settableClock('2026-11-15T12:00:00Z');
-  const { service, key } = await withKey(start(t, { clock }));
+  const { service, key } = await withKey(start(t, { clock, ...options }));
   await service.make('/v1/projects', key, { name: 'Apollo' });
   await service.make('/v1/projects/APOLLO/risks', key, { title: 'Valves', probability: 2, impact: 2 });
   return {
