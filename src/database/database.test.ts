@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { migratedDatabase } from '../../test/databases.ts';
 import { muster, temporaryFolder } from '../../test/process.ts';
-import { freshDatabase, onBothEngines, withKey } from '../../test/service.ts';
+import { freshDatabase, onBothEngines, pluck, withKey } from '../../test/service.ts';
 import { systemClock } from '../core/clock.ts';
 import { createFirstKey } from '../resources/keys/queries.ts';
 import { createPerson } from '../resources/personnel/queries.ts';
@@ -11,6 +12,27 @@ import { openDatabase } from '../store/open.ts';
 import { bySystem } from '../store/writes/change.ts';
 import { dataVersion } from '../store/writes/table-versions.ts';
 import { WriteConflict } from './application.ts';
+
+test('a write that waits alone has no savepoint on SQLite, those of a group have one each', async (t) => {
+  const { url, drop } = await migratedDatabase('sqlite');
+  const statements: string[] = [];
+  const database = openDatabase(url, undefined, {}, ({ query }) => statements.push(query.sql));
+  t.after(async () => {
+    await database.close();
+    await drop();
+  });
+  const write = (value: string) =>
+    database.write((db) => db.insertInto('settings').values({ name: value, value }).execute());
+  const savepoints = () => statements.splice(0).filter((text) => text.startsWith('savepoint')).length;
+  await write('a');
+  assert.equal(savepoints(), 0);
+  await assert.rejects(write('a'), /UNIQUE/);
+  const outcomes = await Promise.allSettled([write('b'), write('b'), write('c')]);
+  assert.equal(savepoints(), 3);
+  assert.deepEqual(pluck(outcomes, 'status'), ['fulfilled', 'rejected', 'fulfilled']);
+  const rows = await database.db.selectFrom('settings').select('name').orderBy('name').execute();
+  assert.deepEqual(pluck(rows, 'name'), ['a', 'b', 'c']);
+});
 
 onBothEngines('database', (start, engine) => {
   test('two instances that start at the same time migrate once and create one first key', async (t) => {

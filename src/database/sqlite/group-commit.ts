@@ -29,8 +29,8 @@ const maxQueueMs = 10_000;
 const yieldAfterMs = 2;
 
 /**
- * Group commit: writes that wait at the same time share one transaction and one flush to disk. Each runs in a savepoint, so
- * that a failed one does not affect the rest. Callers get their results after the commit. Bulk work has its own
+ * Group commit: writes that wait at the same time share one transaction and one flush to disk. If there are several, each runs
+ * in a savepoint, so that a failed one does not affect the rest. Callers get their results after the commit. Bulk work has its own
  * transaction.
  */
 export function createWriteQueue(
@@ -55,6 +55,10 @@ export function createWriteQueue(
   }
 
   async function runGroup(group: Entry[]): Promise<void> {
+    const [first] = group;
+    // A transaction of its own needs no savepoint, in which SQLite copies each page again before it changes it.
+    if (first?.work && group.length === 1)
+      return runTransaction(quick, recorded(first.work)).then(first.resolve, first.reject);
     const settlers: (() => void)[] = [];
     try {
       await runTransaction(quick, async (db) => {
@@ -65,7 +69,7 @@ export function createWriteQueue(
             await setImmediate();
             lastYield = performance.now();
           }
-          const outcome = await inSavepoint(db, () => recordWrite(db, async (db) => work?.(db, hasWaiters)));
+          const outcome = await inSavepoint(db, async () => work && recorded(work)(db));
           settlers.push(() =>
             outcome.status === 'fulfilled' ? resolve(outcome.value) : reject(outcome.reason),
           );
@@ -113,6 +117,11 @@ export function createWriteQueue(
     });
   }
 
+  const recorded =
+    <T>(work: Work<T>): Work<T> =>
+    (db) =>
+      recordWrite(db, (db) => work(db, hasWaiters));
+
   const runExclusive: RunExclusive = (work) => enqueue<void>({ runAlone: work });
 
   return {
@@ -120,8 +129,7 @@ export function createWriteQueue(
     async write<T>(work: Work<T>, workload: 'quick' | 'bulk'): Promise<T> {
       if (workload === 'quick') return enqueue({ work });
       await beforeBulk(bulk);
-      const recorded: Work<T> = (db) => recordWrite(db, (db) => work(db, hasWaiters));
-      return enqueue({ runAlone: () => runTransaction(bulk, recorded) });
+      return enqueue({ runAlone: () => runTransaction(bulk, recorded(work)) });
     },
   };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { KyselyPlugin } from 'kysely';
 import { onBothEngines, pluck, type Start, type TestService, withKey } from '../../../test/service.ts';
 import { checkCommand } from '../../commands/check.ts';
 import { maxCategories } from './schema.ts';
@@ -126,6 +127,35 @@ onBothEngines('categories', (start) => {
       ['Legal', 1],
       ['Supply chain', 1],
     ]);
+    await assertConsistent(service);
+  });
+
+  test('a new name changes many risks in parts, which others can wait for', async (t) => {
+    const { service, key } = await startWithRisks(t, start);
+    const { id } = await service.make('/v1/categories', key, { name: 'Supply' });
+    const rows = Array.from({ length: 600 }, (_, i) => `Risk ${i},Supply\n`);
+    const path = '/v1/projects/APOLLO/risks/import';
+    await service.upload(path, key, `title,category\n${rows.join('')}`);
+    const { body: page } = await service.get('/v1/events', key);
+    let longest = 0;
+    const countRows: KyselyPlugin = {
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        longest = Math.max(longest, result.rows.length);
+        return result;
+      },
+    };
+    const { write } = service.database;
+    t.mock.method(service.database, 'write', (work: Parameters<typeof write>[0], workload: 'long') =>
+      write((db, hasWaiters) => work(db.withPlugin(countRows), hasWaiters), workload),
+    );
+    assert.equal((await service.patch(`/v1/categories/${id}`, key, { name: 'Logistics' })).status, 200);
+    assert.equal(longest, 500);
+    const risks = await service.list('/v1/risks?category=Logistics', key);
+    assert.deepEqual(new Set(pluck(risks, 'version')), new Set([2]));
+    assert.equal(risks.length, 600);
+    const events = await service.list(`/v1/events?after=${page.meta.next_after}&types=risk.updated`, key);
+    assert.equal(new Set(pluck(events, 'subject.id')).size, 600);
     await assertConsistent(service);
   });
 

@@ -19,7 +19,7 @@ import {
 } from '../../store/writes/history.ts';
 import { lockAllProjects } from '../../store/writes/locks.ts';
 import { rejectDuplicates } from '../../store/writes/references.ts';
-import { chunk, deleteRow, insertRows, laterThan, updateRow, updateRows } from '../../store/writes/rows.ts';
+import { deleteRow, insertRows, laterThan, updateRow, updateRows } from '../../store/writes/rows.ts';
 import { archiveVersions, riskSubject } from '../risks/queries.ts';
 import {
   Category,
@@ -237,15 +237,20 @@ async function recategorize(
   reason: string,
 ): Promise<number> {
   const isChanged: RawBuilder<boolean> = sql`${inJsonArray(sql.ref('risks.category'), from)}`;
-  const rows = await db
-    .selectFrom('risks')
-    .select(['id', 'category'])
-    .where(isChanged)
-    .where('category', '<>', to)
-    .orderBy('id')
-    .execute();
-  const before = new Map(rows.map(({ id, category }) => [id, category]));
-  for (const ids of chunk([...before.keys()], batchSize)) {
+  let total = 0;
+  for (let last = ''; ; ) {
+    const rows = await db
+      .selectFrom('risks')
+      .select(['id', 'category'])
+      .where(isChanged)
+      .where('category', '<>', to)
+      .where('id', '>', last)
+      .orderBy('id')
+      .limit(batchSize)
+      .execute();
+    const before = new Map(rows.map(({ id, category }) => [id, category]));
+    const ids = [...before.keys()];
+    if (ids.length === 0) return total;
     await archiveVersions(db, ids, change.now);
     const updated = await updateRows(db, 'risks', ids, { category: to }, change.now);
     const changes = updated.map(({ id, at }) => ({
@@ -254,6 +259,7 @@ async function recategorize(
       differences: { category: { from: before.get(id), to } },
     }));
     await recordChangesOfMany(db, riskSubject, changes, { ...change, reason });
+    total += ids.length;
+    last = ids.at(-1) ?? '';
   }
-  return before.size;
 }

@@ -27,7 +27,7 @@ import {
   rejectDuplicates,
   type Unique,
 } from '../../store/writes/references.ts';
-import { deleteRow, laterThan, updateRow, updateRows } from '../../store/writes/rows.ts';
+import { chunk, deleteRow, laterThan, updateRow, updateRows } from '../../store/writes/rows.ts';
 import { rejectReferenced } from '../in-use.ts';
 import {
   Group,
@@ -130,6 +130,9 @@ export async function updateGroup(
   return setEventData(db, id, await getGroup(db, id));
 }
 
+/** More would hold up the event loop. */
+const membersAtOnce = 500;
+
 /** Removes all members. A group that owns risks or issues, or has subgroups, cannot be deleted. */
 export async function deleteGroup(db: Transaction<Tables>, current: Group, requested: Change): Promise<void> {
   const change = laterThan(requested, current);
@@ -146,7 +149,8 @@ export async function deleteGroup(db: Transaction<Tables>, current: Group, reque
     .where('group_id', '=', id)
     .returning('user_id')
     .execute();
-  await recordMemberships(db, current, members, 'group.member_removed', change);
+  for (const part of chunk(members, membersAtOnce))
+    await recordMemberships(db, current, part, 'group.member_removed', change);
   await deleteRow(db, 'groups', current);
   await recordDeleted(db, groupSubject, id, current, change);
 }

@@ -5,7 +5,7 @@ import type { Tables } from '../../store/tables.ts';
 import { ancestors } from '../../store/trees.ts';
 import type { Change } from '../../store/writes/change.ts';
 import { recordChangesOfMany } from '../../store/writes/history.ts';
-import { updateRows } from '../../store/writes/rows.ts';
+import { chunk, updateRows } from '../../store/writes/rows.ts';
 import { addMember, removeMember } from '../groups/members.ts';
 import { groupSubject } from '../groups/queries.ts';
 import { issueSubject } from '../issues/queries.ts';
@@ -140,6 +140,9 @@ export async function lockLedRows(
   };
 }
 
+/** More would hold up the event loop, which reads the result. */
+const rowsPerStatement = 500;
+
 /** Sets the columns that `next` returns for each row, with a new version and history. Returns what has changed. */
 export async function changeRows(
   db: Transaction<Tables>,
@@ -153,7 +156,8 @@ export async function changeRows(
   const ids = changed.map(({ row }) => row.id);
   if (table === 'risks') await archiveVersions(db, ids, change.now);
   const moved: Moved[] = [];
-  for (const batch of Map.groupBy(changed, ({ columns }) => JSON.stringify(columns)).values()) {
+  const groups = [...Map.groupBy(changed, ({ columns }) => JSON.stringify(columns)).values()];
+  for (const batch of groups.flatMap((group) => [...chunk(group, rowsPerStatement)])) {
     const before = new Map(batch.map(({ row }) => [row.id, row]));
     const columns = batch[0]?.columns ?? {};
     const updated = await updateRows(db, table, [...before.keys()], columns, change.now);

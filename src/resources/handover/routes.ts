@@ -54,12 +54,17 @@ export function handoverRoutes(app: App): void {
       },
     },
     async (request, reply) =>
-      sendIdempotent(request, reply, async (db) => {
-        const current = await getPerson(db, request.params.user_id, request.moment);
-        const assertCurrent = (person: Person) => assertIfMatch(request, person);
-        assertCurrent(current);
-        return done(await deactivatePerson(db, current, request.body ?? {}, request.change, assertCurrent));
-      }),
+      sendIdempotent(
+        request,
+        reply,
+        async (db) => {
+          const current = await getPerson(db, request.params.user_id, request.moment);
+          const assertCurrent = (person: Person) => assertIfMatch(request, person);
+          assertCurrent(current);
+          return done(await deactivatePerson(db, current, request.body ?? {}, request.change, assertCurrent));
+        },
+        'bulk',
+      ),
   );
 
   app.post(
@@ -186,11 +191,16 @@ export function handoverRoutes(app: App): void {
       },
     },
     async (request, reply) =>
-      sendIdempotent(request, reply, async (db) => {
-        const { user_id, handover_id } = request.params;
-        const change = { ...request.change, ...(request.body?.reason && { reason: request.body.reason }) };
-        const assertCurrent = (person: Person) => assertIfMatch(request, person);
-        return done(await undoHandover(db, user_id, handover_id, change, assertCurrent));
-      }),
+      sendIdempotent(
+        request,
+        reply,
+        async (db) => {
+          const { user_id, handover_id } = request.params;
+          const change = { ...request.change, ...(request.body?.reason && { reason: request.body.reason }) };
+          const assertCurrent = (person: Person) => assertIfMatch(request, person);
+          return done(await undoHandover(db, user_id, handover_id, change, assertCurrent));
+        },
+        'bulk',
+      ),
   );
 }

@@ -32,6 +32,22 @@ async function createDataset(service: TestService) {
   return { service, key, ada, bob, eve, dan, ops, apollo, gemini, get, handOver, undo };
 }
 
+onBothEngines('changes of everything that somebody has', (start) => {
+  test('do not run in the thread that serves requests on SQLite', async (t) => {
+    const { service, key, bob, ops, handOver, undo } = await createDataset(await start(t));
+    const { write } = service.database;
+    const workloads: unknown[] = [];
+    t.mock.method(service.database, 'write', (...args: Parameters<typeof write>) => {
+      workloads.push(args[1]);
+      return write(...args);
+    });
+    const { handover_id } = await handOver({ handover_to_user_id: bob });
+    assert.equal((await undo(handover_id)).status, 200);
+    await service.delete(`/v1/groups/${ops}`, key);
+    assert.deepEqual(workloads, ['bulk', 'bulk', 'bulk']);
+  });
+});
+
 /** Who is responsible for what. */
 async function readResponsible({ get, dan, ops }: Awaited<ReturnType<typeof createDataset>>) {
   const found: Record<string, unknown> = {};

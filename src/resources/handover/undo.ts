@@ -49,8 +49,9 @@ export async function undoHandover(
   const left = new Map<LeftReason, string[]>();
   const restored: string[] = [];
   const record = (item: StoredItem, because: LeftReason | undefined) => {
-    if (because) left.set(because, [...(left.get(because) ?? []), item.id]);
-    else restored.push(item.id);
+    const list = because ? (left.get(because) ?? []) : restored;
+    list.push(item.id);
+    if (because) left.set(because, list);
   };
   const itemsOf = (type: HandoverItem['type']) => items.filter((item) => item.type === type);
   for (const type of ['task', 'issue', 'risk', 'project'] as const)

@@ -11,9 +11,8 @@ import { issueSubject, issueWrites } from '../issues/queries.ts';
 import type { Issue } from '../issues/schema.ts';
 import { saveItems } from '../project-items/update.ts';
 import { changeProject, getProject } from '../projects/queries.ts';
-import { riskSubject } from '../risks/queries.ts';
+import { archiveVersions, riskSubject } from '../risks/queries.ts';
 import { ratingColumns } from '../risks/rules/score-columns.ts';
-import { riskResource } from '../risks/schema.ts';
 import { changedColumns, type ModelChange, mappedRisks, orderOf } from './mapping.ts';
 import { describeVersion } from './queries.ts';
 import { type RiskModel, type RiskModelInput, riskModelResource } from './schema.ts';
@@ -109,7 +108,7 @@ async function changeRisks(
 ): Promise<void> {
   for (const batch of chunk(ids, batchSize)) {
     const isInBatch = sql<boolean>`${inJsonArray(sql.ref('risks.id'), batch)}`;
-    await archive(db, isInBatch, author.now);
+    await archiveVersions(db, batch, author.now);
     await db
       .updateTable('risks')
       .from(mappedRisks(change, { ids: batch }).as('mapped') as never)
@@ -134,21 +133,6 @@ async function changeRisks(
     },
   });
 }
-
-const riskColumns = Object.keys(riskResource.columns) as (keyof typeof riskResource.columns)[];
-
-const archive = (db: Transaction<Tables>, isInBatch: RawBuilder<boolean>, now: string) =>
-  db
-    .insertInto('past_risks')
-    .columns([...riskColumns, 'valid_until'])
-    .expression(
-      db
-        .selectFrom('risks')
-        .select(riskColumns)
-        .select(sql<string>`cast(${now} as text)`.as('valid_until'))
-        .where(isInBatch) as never,
-    )
-    .execute();
 
 /** The changed risks of a batch, with the version that was replaced as `past`. */
 const changed = (db: Transaction<Tables>) =>

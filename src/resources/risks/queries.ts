@@ -1,16 +1,17 @@
-import { type Selectable, sql, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import { daysLater, type Moment } from '../../core/clock.ts';
 import { fieldError, invalidBody } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { WriteConflict } from '../../database/application.ts';
+import { inJsonArray, nextMillisecond } from '../../database/sql/functions.ts';
 import { merged, newStamps, storedFields } from '../../database/sql/rows.ts';
+import { param, statement } from '../../database/sql/statement.ts';
 import { firstModel, type Model, readRiskModel } from '../../store/risk-model.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change, Differences } from '../../store/writes/change.ts';
 import { subjectOf } from '../../store/writes/events.ts';
 import { differencesBetween } from '../../store/writes/history.ts';
-import { chunk, insertRows, timeAfter } from '../../store/writes/rows.ts';
-import type { EventType } from '../events/schema.ts';
+import { chunk } from '../../store/writes/rows.ts';
 import { itemReader } from '../project-items/read.ts';
 import { saveItems } from '../project-items/update.ts';
 import type { ItemIdentity, ItemWrites } from '../project-items/writes.ts';
@@ -131,11 +132,10 @@ export async function changeRisk(
   current: Risk,
   next: Risk,
   { reason, ...change }: Change,
-  type?: EventType,
 ): Promise<Risk> {
   const differences = differencesBetween(current, next, Object.keys(Risk.properties));
   if (Object.keys(differences).length === 0) return current;
-  const one = { current, next, differences, reason, ...(type && { type }) };
+  const one = { current, next, differences, reason };
   const writes = writesBy(await readRiskModel(db));
   return (await saveItems(db, writes, [one], change)).get(current.id) ?? current;
 }
@@ -157,18 +157,27 @@ export async function archiveVersions(
   ids: readonly string[],
   now: string,
 ): Promise<void> {
-  for (const batch of chunk(ids, 250)) {
-    const rows = await db.selectFrom('risks').selectAll().where('id', 'in', batch).execute();
-    if (rows.length < batch.length) throw new WriteConflict();
-    await insertRows(
-      db,
-      'past_risks',
-      rows.map((row) => pastRow(row, now)),
-    );
+  for (const batch of chunk(ids, 500)) {
+    const { numAffectedRows = 0n } = await archive(db, { ids: JSON.stringify(batch), now });
+    if (numAffectedRows < BigInt(batch.length)) throw new WriteConflict();
   }
 }
 
-function pastRow(risk: Selectable<Tables['risks']>, now: string) {
-  const { active, ...row } = risk;
-  return { ...row, valid_until: timeAfter(row.updated_at, now) };
-}
+const riskColumns = Object.keys(riskResource.columns) as (keyof typeof riskResource.columns)[];
+
+/** As `timeAfter` computes it. */
+const validUntil = sql<string>`case when updated_at < ${param('now')} then cast(${param('now')} as text)
+  else ${nextMillisecond(sql.ref('updated_at'))} end`;
+
+const archive = statement((db) =>
+  db
+    .insertInto('past_risks')
+    .columns([...riskColumns, 'valid_until'])
+    .expression(
+      db
+        .selectFrom('risks')
+        .select(riskColumns)
+        .select(validUntil.as('valid_until'))
+        .where(inJsonArray(sql.ref('id'), param<string>('ids'))) as never,
+    ),
+);

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type QueryCreator, type RawBuilder, sql, type Transaction } from 'kysely';
 import { dayKey, type Moment } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
@@ -148,21 +149,23 @@ async function numberEvents(
   first: number,
   moment: Moment,
 ): Promise<void> {
-  const stored: { subject: Subject; row: EventRow }[] = [];
-  for (const [i, event] of events.entries()) {
-    const row = rowOf(event, first + i);
-    if (isKnown(event)) tracker.rows.push({ ...row, ...knownColumns(event) });
-    else stored.push({ subject: event.subject, row });
-  }
-  for (const [subject, group] of Map.groupBy(stored, (entry) => entry.subject)) {
-    for (const batch of chunk(group, maxRowsPerStatement)) {
+  let next = first;
+  for (const batch of chunk(events, maxRowsPerStatement)) {
+    // Many events would hold up the event loop.
+    if (next > first) await setImmediate();
+    const stored: { subject: Subject; row: EventRow }[] = [];
+    for (const event of batch) {
+      const row = rowOf(event, next++);
+      if (isKnown(event)) tracker.rows.push({ ...row, ...knownColumns(event) });
+      else stored.push({ subject: event.subject, row });
+    }
+    for (const [subject, group] of Map.groupBy(stored, (entry) => entry.subject))
       await insertFromSubject(
         db,
         subject,
-        batch.map(({ row }) => row),
+        group.map(({ row }) => row),
         moment,
       );
-    }
   }
 }
 

@@ -22,7 +22,8 @@ export async function insertRows<Table extends keyof Tables>(
       db.insertInto(table).values(rowsOfParams(size, columns) as never),
     );
   if (runsBatches(db)) {
-    if (rows.length > 0) await insert(1).send(db, values);
+    // Many rows at once would hold up the event loop, which copies them to the thread that writes.
+    for (const part of chunk(values, 500)) await insert(1).send(db, part);
     return;
   }
   let at = 0;
