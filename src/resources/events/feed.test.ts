@@ -111,6 +111,28 @@ onBothEngines('the feed of events', (start) => {
     assert.deepEqual(names, ['Ada', 'Bob', 'Cleo', 'Dora', 'Eve', 'Finn']);
   });
 
+  test('lets others work while a stream catches up with events that it does not send', async (t) => {
+    const service = await start(t);
+    const all = await service.key();
+    const names = Array.from({ length: 1_000 }, (_, i) => `Person ${i}\n`);
+    await service.upload('/v1/personnel/import', all, `name\n${names.join('')}`);
+    const key = await createKey(service);
+    const feed = createEventFeed(service.app);
+    const { response } = await connectClient(t);
+    let turns = 0;
+    let isEnded = false;
+    const countTurns = async () => {
+      for (; !isEnded; turns++) await setImmediate();
+    };
+    const counted = countTurns();
+    const actor = { ...key.actor, scopes: ['events.read' as const] };
+    await feed.follow(createEventStream(response, actor, key.secret, {}), 0);
+    isEnded = true;
+    await counted;
+    // It reads 100 events at a time.
+    assert.ok(turns >= 10, `${turns} turns of the event loop`);
+  });
+
   test('ends a stream whose key was revoked before it was added', async (t) => {
     const service = await start(t);
     const feed = createEventFeed(service.app);

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { Problem } from '../../core/errors.ts';
 import { nextSliceRows } from '../../database/sql/lines.ts';
@@ -86,6 +86,8 @@ export function createEventFeed(app: App) {
       }
       if (events.length < rows) position = latest;
       rows = nextRows(events);
+      // SQLite reads in this thread, and nothing is sent of events that no stream matches.
+      await setImmediate();
     }
   }
 
@@ -120,6 +122,8 @@ export function createEventFeed(app: App) {
     while (streams.has(stream)) {
       while (catchingUp >= maxCatchingUp && streams.has(stream)) await setTimeout(10);
       next = await sendPast(stream, next);
+      // As in `deliver`.
+      await setImmediate();
       // A client that does not read loses its connection: see `closeSlowReaders`.
       await stream.drained();
       // No event can have been delivered since, because nothing is awaited in between.
