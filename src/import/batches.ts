@@ -15,37 +15,57 @@ const maxBatchRows = 1000;
 export class AdaptiveBatchSize {
   rows = minBatchRows;
   readonly #targetMs: number;
+  readonly #maxRows: number;
 
-  constructor(targetMs: number) {
+  constructor(targetMs: number, maxRows = maxBatchRows) {
     this.#targetMs = targetMs;
+    this.#maxRows = maxRows;
   }
 
   adapt(rows: number, milliseconds: number): void {
     const fittingRows = (rows * this.#targetMs) / Math.max(milliseconds, 1);
-    this.rows = Math.round(Math.min(maxBatchRows, Math.max(minBatchRows, (this.rows + fittingRows) / 2)));
+    this.rows = Math.round(Math.min(this.#maxRows, Math.max(minBatchRows, (this.rows + fittingRows) / 2)));
   }
 }
 
-/** Parses the rows of a file and groups them into batches. */
+/** How many rows are sorted by their projects, and how long they may be together: about what batches read ahead may take. */
+const stretchRows = 10_000;
+const stretchLength = 16 * 1024 * 1024;
+
+/**
+ * Parses the rows of a file and groups them into batches. If they name their projects, a stretch of them is written project by
+ * project: rows of one project are looked up and written together.
+ */
 export async function* readBatches(
   file: AsyncIterable<Row[]>,
   parse: (row: Row, index: number) => ParsedRow,
   size: AdaptiveBatchSize,
+  isByProject: boolean,
 ): AsyncGenerator<Batch> {
   const pause = createPacer();
   let index = 0;
-  let rows: ParsedRow[] = [];
+  let stretch: ParsedRow[] = [];
+  let length = 0;
+  function* batches(): Generator<Batch> {
+    const projectOf = ({ projects = [] }: ParsedRow) => fold(projects.join(' '));
+    const rows = isByProject ? [...Map.groupBy(stretch, projectOf).values()].flat() : stretch;
+    stretch = [];
+    length = 0;
+    while (rows.length > 0) yield { rows: rows.splice(0, size.rows), mayWait: true };
+  }
   for await (const chunk of file) {
     for (const row of chunk) {
       if (row.isHeader || row.skipped !== undefined) continue;
-      rows.push(parse(row, index++));
+      stretch.push(parse(row, index++));
+      for (const cell of row.cells) if (typeof cell === 'string') length += cell.length;
       await pause();
-      if (rows.length < size.rows) continue;
-      yield { rows, mayWait: true };
-      rows = [];
+      const isComplete = isByProject
+        ? stretch.length === stretchRows || length > stretchLength
+        : stretch.length >= size.rows;
+      if (isComplete) yield* batches();
     }
   }
-  if (rows.length > 0) yield { rows, mayWait: true };
+  yield* batches();
 }
 
 /** A row with an unknown id comes from another service, in which the same key may belong to another item. */

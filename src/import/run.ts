@@ -81,6 +81,7 @@ export type Store = {
 /** Long transactions mean fewer commits, but other writers wait longer for each. */
 const maxTransactionMs = 30;
 const batchesReadAhead = 4;
+const maxRecordedRows = 50;
 
 /**
  * Imports a file. Reads it twice: first to the end, so that an unreadable or too long file changes nothing; then to
@@ -213,7 +214,8 @@ async function importRows(
     findRepeated: createRepeatCheck(waiting.onRollback),
   };
   const placeholders = new Set<string>();
-  const size = new AdaptiveBatchSize(store.bulkBatchMs);
+  // People who come back in a sync change one by one.
+  const size = new AdaptiveBatchSize(store.bulkBatchMs, job.record && maxRecordedRows);
 
   /** Writes batches until the transaction takes too long or another writer waits. Returns their number. */
   async function writeBatches(nextBatch: (position: number) => Batch | undefined): Promise<number> {
@@ -340,7 +342,9 @@ async function importRows(
   const parseRow = createRowParser(importable, scan.columns, source.isTable, job.include !== undefined);
   // A stream reads the next batches while the current one is written.
   const rows = source.rows(options.dry_run ? job.assertWanted : undefined);
-  const stream = Readable.from(readBatches(rows, parseRow, size), { highWaterMark: batchesReadAhead });
+  const stream = Readable.from(readBatches(rows, parseRow, size, importable.across !== undefined), {
+    highWaterMark: batchesReadAhead,
+  });
   try {
     const file: AsyncIterator<Batch> = stream[Symbol.asyncIterator]();
     // A retried transaction gets the same batches again, and what it does not write is left for the next one.

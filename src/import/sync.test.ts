@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '../../test/process.ts';
 import { onBothEngines, pluck, startTestService, withKey } from '../../test/service.ts';
+import { peopleSync } from '../resources/handover/sync.ts';
 
 const script = join(import.meta.dirname, '../../deploy/sync/sync-personnel.sh');
 
@@ -124,6 +125,26 @@ onBothEngines('a sync', (start) => {
     }
     const projects = await service.upload('/v1/projects/import?mode=sync&source=x', key, 'name\nApollo\n');
     assert.match(projects.body.detail, /`mode=sync` is for personnel and groups/);
+  });
+
+  test('activates those who come back in parts of at most 50 rows', async (t) => {
+    const { service, key } = await withKey(start(t));
+    const sync = (file: string) =>
+      service.upload('/v1/personnel/import?mode=sync&source=hr&max_leaving=100', key, file);
+    const rows = Array.from({ length: 200 }, (_, i) => `${i},Person ${i},p${i}@example.com,`);
+    await sync(csv(...rows));
+    await service.database.write(async (db) => {
+      await db.updateTable('synced_people').set({ deactivated: 1 }).execute();
+      await db.updateTable('people').set({ status: 'inactive' }).execute();
+    });
+    const recorded = t.mock.method(peopleSync, 'record');
+    const { body } = await sync(csv(...rows));
+    assert.equal(body.summary.returned.length, 200);
+    const parts = recorded.mock.calls.map(({ arguments: [, , ids] }) => ids.length);
+    assert.ok(Math.max(...parts) <= 50, `${parts}`);
+    const people: Any[] = await service.list('/v1/personnel', key);
+    assert.deepEqual(new Set(pluck(people, 'status')), new Set(['active']));
+    assert.equal((await sync(csv(...rows))).body.summary.returned.length, 0);
   });
 
   test('can run at the same time as another one of its source', async (t) => {
