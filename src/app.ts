@@ -225,7 +225,7 @@ function addWebhooks(
   app: App,
   { config, database, tracing, webhooks: { resolve, timeoutMs } = {} }: Service,
 ): void {
-  const counts = { pending: 0, delivered: 0, retried: 0, failed: 0 };
+  const counts = { pending: 0, delivered: 0, retried: 0, failed: 0, missed: 0 };
   const sender = createSender(createTargets(config.webhook_allow, resolve), timeoutMs);
   const onError = (error: unknown) => logBackgroundError(app, error);
   app.decorate('deliveryCounts', counts);

@@ -1,12 +1,32 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { settableClock } from '../../test/clock.ts';
 import { onBothEngines } from '../../test/service.ts';
 import { checkCommand } from '../commands/check.ts';
 import { daysLater } from '../core/clock.ts';
 import { deleteOldHistory } from './history-retention.ts';
+import { createJobs } from './schedule.ts';
 
 onBothEngines('deleting old history', (start) => {
+  test('is logged', async (t) => {
+    const clock = settableClock('2026-01-01T12:00:00Z');
+    const environment = { MUSTER_HISTORY_RETENTION_DAYS: '100' };
+    const service = await start(t, { clock, environment });
+    const key = await service.key();
+    const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
+    await service.patch(`/v1/personnel/${user_id}`, key, { title: 'Countess' });
+    const entries = await service.database.db.selectFrom('history').select('id').execute();
+    clock.set('2026-06-01T12:00:00Z');
+    const logged = t.mock.method(service.app.log, 'warn');
+    const jobs = createJobs(service.app);
+    jobs.start(1);
+    while (logged.mock.callCount() === 0) await setTimeout(5);
+    await jobs.stop();
+    assert.match(String(logged.mock.calls[0]?.arguments[0]), new RegExp(`^${entries.length} past versions`));
+    assert.deepEqual(await service.database.db.selectFrom('history').select('id').execute(), []);
+  });
+
   test('leaves the past exact from its first day on, and rejects the days before', async (t) => {
     const clock = settableClock('2026-01-01T12:00:00Z');
     const service = await start(t, { clock });

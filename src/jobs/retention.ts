@@ -1,21 +1,27 @@
 import type { Moment } from '../core/clock.ts';
 import type { Database } from '../database/open.ts';
 import { retentionStart } from '../http/request/idempotency.ts';
+import { loggedColumns } from '../resources/webhooks/fan-out.ts';
+import { countMissed } from '../resources/webhooks/queries.ts';
 import { deleteExpired, hasExpired } from '../store/access/sessions.ts';
 import { lockTables } from '../store/writes/locks.ts';
 
 const rowsPerTransaction = 500;
 
-/** Deletes events that are older than the retention period, in short transactions. Returns how many. */
+/**
+ * Deletes events that are older than the retention period, in short transactions. Returns how many. `onMissed` is called with
+ * the number of those that a webhook has missed.
+ */
 export async function deleteOldEvents(
   { write }: Pick<Database, 'write'>,
   { now }: Moment,
   retentionDays: number,
+  onMissed: (webhook_id: string, count: number) => void = () => {},
 ): Promise<number> {
   // A sequence number is never below the time of its event in microseconds.
   const start = (Date.parse(now) - retentionDays * 86_400_000) * 1000;
   for (let total = 0; ; ) {
-    const deleted = await write(async (db) => {
+    const { deleted, missed } = await write(async (db) => {
       // Another instance may delete the same rows.
       await lockTables(db, 'events');
       const old = db
@@ -24,7 +30,11 @@ export async function deleteOldEvents(
         .where('sequence', '<', start)
         .orderBy('sequence')
         .limit(rowsPerTransaction);
-      const rows = await db.deleteFrom('events').where('sequence', 'in', old).returning('sequence').execute();
+      const rows = await db
+        .deleteFrom('events')
+        .where('sequence', 'in', old)
+        .returning(loggedColumns)
+        .execute();
       const last = rows.reduce((max, { sequence }) => Math.max(max, sequence), 0);
       await db
         .updateTable('data_versions')
@@ -40,20 +50,33 @@ export async function deleteOldEvents(
           .where('table_name', '=', 'events')
           .execute();
       }
-      return rows.length;
+      return { deleted: rows.length, missed: await countMissed(db, rows) };
     });
+    for (const [webhook_id, count] of missed) onMissed(webhook_id, count);
     total += deleted;
     if (deleted < rowsPerTransaction) return total;
   }
 }
 
 /** Deletes the stored responses of requests with an `Idempotency-Key` whose retention has ended. */
-export const deleteOldResponses = ({ write }: Pick<Database, 'write'>, { now }: Moment) =>
-  write(async (db) => {
-    // Another instance may delete the same rows.
-    await lockTables(db, 'idempotency');
-    await db.deleteFrom('idempotency').where('created_at', '<', retentionStart(now)).execute();
-  });
+export async function deleteOldResponses({ write }: Pick<Database, 'write'>, { now }: Moment): Promise<void> {
+  for (let deleted = rowsPerTransaction; deleted === rowsPerTransaction; ) {
+    deleted = await write(async (db) => {
+      // Another instance may delete the same rows.
+      await lockTables(db, 'idempotency');
+      const old = db
+        .selectFrom('idempotency')
+        .select('id')
+        .where('created_at', '<', retentionStart(now))
+        .limit(rowsPerTransaction);
+      const { numDeletedRows } = await db
+        .deleteFrom('idempotency')
+        .where('id', 'in', old)
+        .executeTakeFirstOrThrow();
+      return Number(numDeletedRows);
+    });
+  }
+}
 
 /** Deletes sessions, links and challenges that have expired, and forgets failed attempts to sign in after a day. */
 export async function deleteExpiredSignIns(

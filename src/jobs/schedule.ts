@@ -48,9 +48,25 @@ export function createJobs(app: App) {
   const cleanups = [
     () => deleteOldResponses(database, clock()),
     () => deleteExpiredSignIns(database, clock(), config.session_idle_days),
-    () => deleteOldEvents(database, clock(), config.event_retention_days),
+    async () => {
+      const missed = new Map<string, number>();
+      await deleteOldEvents(database, clock(), config.event_retention_days, (id, count) => {
+        missed.set(id, (missed.get(id) ?? 0) + count);
+        app.deliveryCounts.missed += count;
+      });
+      for (const [id, count] of missed)
+        app.log.warn(
+          `The webhook ${id} is behind by more than MUSTER_EVENT_RETENTION_DAYS: it has missed ${count} events, which are deleted.`,
+        );
+    },
     () => deleteOldDeliveries(database, clock(), config.webhook_log_days),
-    async () => deleteOldHistory(database, await moment(), config.history_retention_days),
+    async () => {
+      const deleted = await deleteOldHistory(database, await moment(), config.history_retention_days);
+      if (deleted > 0)
+        app.log.warn(
+          `${deleted} past versions of risks and entries of the history are deleted (MUSTER_HISTORY_RETENTION_DAYS).`,
+        );
+    },
   ];
   const timers: NodeJS.Timeout[] = [];
   const running = new Map<() => Promise<unknown>, Promise<unknown>>();

@@ -177,6 +177,11 @@ function webhookMetrics({ gauge, counter }: Metrics, { deliveryCounts: counts }:
     'Deliveries that wait for an attempt or its result.',
     () => counts.pending,
   );
+  counter(
+    'muster_webhook_events_missed_total',
+    'Events that were deleted before a webhook that was behind got them.',
+    () => counts.missed,
+  );
   counter('muster_webhook_attempts_total', 'Attempts to deliver an event, by result.', () => [
     { labels: { result: 'delivered' }, value: counts.delivered },
     { labels: { result: 'retried' }, value: counts.retried },

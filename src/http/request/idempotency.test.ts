@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { startMuster, temporaryFolder } from '../../../test/process.ts';
 import { freshDatabase, onBothEngines, pluck, withKey } from '../../../test/service.ts';
+import { momentOf } from '../../core/clock.ts';
 import { deleteOldResponses } from '../../jobs/retention.ts';
+import { insertRows } from '../../store/writes/rows.ts';
 
 onBothEngines('idempotency', (start, engine) => {
   test('200 identical requests create one person and get 200 equal responses', async (t) => {
@@ -67,6 +69,21 @@ onBothEngines('idempotency', (start, engine) => {
     clock.set('2026-11-18T12:00:00Z');
     await deleteOldResponses(service.database, clock());
     assert.equal((await service.database.db.selectFrom('idempotency').selectAll().execute()).length, 0);
+  });
+
+  test('expired responses are deleted in parts', async (t) => {
+    const { database } = await start(t);
+    const rows = Array.from({ length: 1_200 }, (_, i) => ({
+      id: `record-${i}`,
+      request_hash: '',
+      response: '{}',
+      created_at: '2026-11-15T12:00:00.000Z',
+    }));
+    await database.write((db) => insertRows(db, 'idempotency', rows));
+    const written = t.mock.method(database, 'write');
+    await deleteOldResponses(database, momentOf(new Date('2026-11-18T12:00:00Z')));
+    assert.equal(written.mock.callCount(), 3);
+    assert.deepEqual(await database.db.selectFrom('idempotency').select('id').execute(), []);
   });
 
   test('a replay is rejected after the permissions of the key change, and nothing runs twice', async (t) => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { settableClock } from '../../../test/clock.ts';
 import { onBothEngines, pluck, type TestService, withKey } from '../../../test/service.ts';
 import { deleteOldEvents } from '../../jobs/retention.ts';
+import { createJobs } from '../../jobs/schedule.ts';
 import type { Event } from './schema.ts';
 
 const listEvents = async ({ get }: TestService, key: string, query = ''): Promise<Event[]> => {
@@ -367,6 +369,32 @@ onBothEngines('events', (start) => {
     assert.equal(other.status, 200);
     assert.ok(other.body.data.length >= 600 && other.body.data.length < body.data.length);
     assert.equal((await service.get('/v1/events', all, { 'if-none-match': etag })).status, 304);
+  });
+
+  test('a webhook that is too far behind misses events, which are counted and logged', async (t) => {
+    const clock = settableClock('2026-01-01T12:00:00Z');
+    const service = await start(t, { clock, environment: { MUSTER_WEBHOOK_ALLOW: '127.0.0.1' } });
+    const key = await service.key();
+    const webhook = async (type: string) =>
+      (await service.make('/v1/webhooks', key, { url: 'http://127.0.0.1:1/', types: [type] })).id as string;
+    const behind = await webhook('person.*');
+    await webhook('risk.*');
+    const disabled = await webhook('person.*');
+    await service.patch(`/v1/webhooks/${disabled}`, key, { status: 'disabled' });
+    for (let n = 0; n < 3; n++) await service.make('/v1/personnel', key, { name: `Old ${n}` });
+    clock.set('2026-06-01T12:00:00Z');
+    const logged = t.mock.method(service.app.log, 'warn');
+    const jobs = createJobs(service.app);
+    jobs.start(1);
+    while (logged.mock.callCount() === 0) await setTimeout(5);
+    await jobs.stop();
+    assert.deepEqual(
+      logged.mock.calls.map(({ arguments: [line] }) => String(line)),
+      [
+        `The webhook ${behind} is behind by more than MUSTER_EVENT_RETENTION_DAYS: it has missed 3 events, which are deleted.`,
+      ],
+    );
+    assert.match((await service.get('/metrics', key)).text, /^muster_webhook_events_missed_total 3$/m);
   });
 
   test('old events are deleted, and a follower that is too far behind gets 410', async (t) => {

@@ -155,7 +155,11 @@ async function acceptMany({ upload, database }: TestService, key: string): Promi
   const rows = Array.from({ length: 250 }, (_, i) => `Many ${i}\n`);
   const { body } = await upload('/v1/projects/APOLLO/risks/import', key, `title\n${rows.join('')}`);
   assert.equal(body.summary.created, rows.length, JSON.stringify(body).slice(0, 500));
-  const accepted = { status: 'accepted', acceptance_reason: 'Insured.', accepted_until: '2026-11-20' } as const;
+  const accepted = {
+    status: 'accepted',
+    acceptance_reason: 'Insured.',
+    accepted_until: '2026-11-20',
+  } as const;
   await database.write((db) =>
     db.updateTable('risks').set(accepted).where('title', 'like', 'Many %').execute(),
   );

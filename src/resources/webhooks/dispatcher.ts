@@ -28,8 +28,14 @@ declare module 'fastify' {
   }
 }
 
-/** Deliveries: pending in all instances, otherwise those of this process since its start. */
-type DeliveryCounts = { pending: number; delivered: number; retried: number; failed: number };
+/** Deliveries: pending in all instances, otherwise those of this process since its start. `missed`: events that were deleted. */
+type DeliveryCounts = {
+  pending: number;
+  delivered: number;
+  retried: number;
+  failed: number;
+  missed: number;
+};
 
 type Dispatcher = ReturnType<typeof createDispatcher>;
 

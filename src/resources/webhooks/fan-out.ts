@@ -187,10 +187,17 @@ export async function unmatchedUpTo(db: Kysely<Tables>, webhook: Webhook): Promi
   return position;
 }
 
-type LoggedEvent = Pick<
-  Tables['events'],
-  'sequence' | 'id' | 'type' | 'also' | 'subject_type' | 'subject_id' | 'project_id'
->;
+export const loggedColumns = [
+  'sequence',
+  'id',
+  'type',
+  'also',
+  'subject_type',
+  'subject_id',
+  'project_id',
+] as const;
+
+export type LoggedEvent = Pick<Tables['events'], (typeof loggedColumns)[number]>;
 
 /** A part of the event log, without gaps up to `upTo`. */
 type LogPart = { events: LoggedEvent[]; upTo: number };
@@ -203,7 +210,7 @@ async function readPart(db: Kysely<Tables>, from: number, head: number): Promise
 const partOfLog = statement<LoggedEvent>((db) =>
   db
     .selectFrom('events')
-    .select(['sequence', 'id', 'type', 'also', 'subject_type', 'subject_id', 'project_id'])
+    .select(loggedColumns)
     .where('sequence', '>', param<number>('from'))
     .where('sequence', '<=', param<number>('head'))
     .orderBy('sequence')
@@ -211,7 +218,7 @@ const partOfLog = statement<LoggedEvent>((db) =>
 );
 
 /** The events in a part of the log that the webhook asks for and a key with its scopes and projects could read. */
-function matchPart(webhook: Webhook, part: LogPart, from: number, limit: number) {
+export function matchPart(webhook: Webhook, part: LogPart, from: number, limit: number) {
   const isWanted = matchesTypes(webhook.types);
   const isVisible = isReadable(webhook);
   const matching = part.events.filter(

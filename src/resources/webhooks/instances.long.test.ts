@@ -25,7 +25,7 @@ function openInstance(url: string, clock: Clock, pollMs?: number) {
     database,
     clock,
     sender: createSender(createTargets(['127.0.0.1'])),
-    counts: { pending: 0, delivered: 0, retried: 0, failed: 0 },
+    counts: { pending: 0, delivered: 0, retried: 0, failed: 0, missed: 0 },
     onError: (error) => errors.push(error),
     maxStopMs: 100,
     ...(pollMs !== undefined && { pollMs }),

@@ -23,7 +23,7 @@ import { countAllRows, deleteRow, laterThan } from '../../store/writes/rows.ts';
 import { dataVersion } from '../../store/writes/table-versions.ts';
 import { withProjectIds } from '../keys/queries.ts';
 import { readScopesOf } from './access.ts';
-import { unmatchedUpTo } from './fan-out.ts';
+import { type LoggedEvent, matchPart, unmatchedUpTo } from './fan-out.ts';
 import { newWebhookSecret } from './message.ts';
 import { later } from './outcome.ts';
 import { Webhook, WebhookInput, type WebhookPatch, type webhookFilters, webhookResource } from './schema.ts';
@@ -208,6 +208,22 @@ export const webhookOf = (row: Pick<Selectable<Tables['webhooks']>, keyof Webhoo
   scopes: JSON.parse(row.scopes),
   project_ids: row.project_ids === null ? null : JSON.parse(row.project_ids),
 });
+
+/** How many of these events, which were deleted, each enabled webhook would have got, if it had not been behind. */
+export async function countMissed(db: Kysely<Tables>, events: LoggedEvent[]): Promise<Map<string, number>> {
+  const upTo = events.reduce((max, { sequence }) => Math.max(max, sequence), 0);
+  const behind = await db
+    .selectFrom('webhooks')
+    .select([...webhookColumns, 'last_sequence'])
+    .where('status', '=', 'enabled')
+    .where('last_sequence', '<', upTo)
+    .execute();
+  const missed = behind.map((row): [string, number] => {
+    const { events: own } = matchPart(webhookOf(row), { events, upTo }, row.last_sequence, events.length);
+    return [row.id, own.length];
+  });
+  return new Map(missed.filter(([, count]) => count > 0));
+}
 
 /**
  * A webhook is limited to the projects of the key that creates it, unless the request chooses some of them. The ids of the
