@@ -36,7 +36,7 @@ const failuresToRecover = 20;
 const maxFailingDays = 5;
 
 /** The webhooks to read at once: SQLite counts the pending deliveries of each on the main thread. */
-const webhooksPerPage = 50;
+const webhooksPerPage = 10;
 
 /** Reads page by page and yields to the event loop in between, because there may be many webhooks. */
 export async function listActiveWebhooks(db: Kysely<Tables>): Promise<ActiveWebhook[]> {
@@ -115,7 +115,10 @@ export async function claimDue(
   await lockTables(db, 'webhook_deliveries');
   const claims: Claim[] = [];
   const claimed_until = later(now, leaseSeconds);
+  // SQLite looks through what waits for earlier deliveries on the main thread.
+  const pause = createPacer();
   for (const webhook of webhooks) {
+    await pause();
     const webhook_id = webhook.id;
     const free = freePlaces - claims.length;
     if (free === 0) break;

@@ -4,6 +4,7 @@ import { type Clock, momentOf } from '../../core/clock.ts';
 import { unavailable } from '../../core/errors.ts';
 import type { Database } from '../../database/open.ts';
 import { coalesced, versionOf } from '../../database/versions.ts';
+import { createPacer } from '../../formats/pace.ts';
 import type { Tracing } from '../../http/ops/tracing.ts';
 import { chunk } from '../../store/writes/rows.ts';
 import {
@@ -140,9 +141,11 @@ export function createDispatcher({
       .filter((webhook) => !isThrottled(webhook, now))
       .filter((webhook) => (sending.get(webhook.id)?.length ?? 0) < maxInFlightOf(webhook))
       .toSorted((a, b) => Date.parse(a.due_at ?? '') - Date.parse(b.due_at ?? ''));
+    const pause = createPacer();
     for (const batch of chunk(due, webhooksPerClaim)) {
       const ready: ActiveWebhook[] = [];
       for (const webhook of batch) {
+        await pause();
         const canSend = !blocked.has(webhook.id) || (await hasDue(database.db, webhook, now));
         if (canSend) ready.push(webhook);
       }

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
+import type { KyselyPlugin } from 'kysely';
 import { Compile } from 'typebox/compile';
 import { startReceiver } from '../../../test/receiver.ts';
 import { onBothEngines, type Start, withKey } from '../../../test/service.ts';
 import { Event } from '../events/schema.ts';
 import { Risk } from '../risks/schema.ts';
+import { listActiveWebhooks } from './claims.ts';
 
 const environment = { MUSTER_WEBHOOK_ALLOW: '127.0.0.1,hooks.internal' };
 const target = { url: 'https://example.com/hook', types: ['risk.*'] };
@@ -31,6 +33,22 @@ onBothEngines('webhooks', (start) => {
       assert.doesNotMatch(text, /whsec_/);
     }
     assert.doesNotMatch((await service.get('/v1/events?after=0', key)).text, /whsec_/);
+  });
+
+  test('are read ten at a time with what is pending for them, for which SQLite uses the thread of requests', async (t) => {
+    const { service, key } = await withKey(startService(t));
+    for (let i = 0; i < 25; i++) await service.make('/v1/webhooks', key, target);
+    const pages: number[] = [];
+    const countRows: KyselyPlugin = {
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        pages.push(result.rows.length);
+        return result;
+      },
+    };
+    const webhooks = await listActiveWebhooks(service.database.db.withPlugin(countRows));
+    assert.equal(new Set(webhooks.map(({ id }) => id)).size, 25);
+    assert.deepEqual(pages, [10, 10, 5]);
   });
 
   test('there are at most MUSTER_MAX_WEBHOOKS, whoever creates them and even if many are created at once', async (t) => {
