@@ -238,9 +238,9 @@ program
 program
   .command('export <what> [filters...]')
   .description(
-    'export personnel, groups, projects, risks, issues or tasks; filters as in the API, such as status=active',
+    'export all personnel, groups, projects, risks, issues or tasks; filters as in the API, such as status=active',
   )
-  .option('--project <key>', 'only the risks, issues or tasks of this project, in every status')
+  .option('--project <key>', 'only the risks, issues or tasks of this project')
   .option('--format <format>', 'json, ndjson, csv or xlsx (default: the file extension, or csv)')
   .option('-o, --output <file>', 'the file to write (default: standard output)')
   .action(async (what: string, filters: string[], options: ExportOptions) => {

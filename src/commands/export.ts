@@ -70,13 +70,16 @@ async function readFilters(
   moment: Moment,
 ): Promise<never> {
   if (project && !ofProject) rejectProject(what);
+  const schema = Strict(optional(project && ofProject ? ofProject.filters : filters));
   const query: Record<string, string[]> = {};
   for (const pair of filterArguments) {
     const [name = '', value] = pair.split(/=(.*)/s);
     if (value === undefined) throw new UsageError(`“${pair}” is not a filter; write it as ${name}=value.`);
     query[name] = [...(query[name] ?? []), value];
   }
-  const schema = Strict(optional(project && ofProject ? ofProject.filters : filters));
+  // An export is everything unless the filters ask for less, unlike the lists of the API.
+  if (ofProject) query.status ??= ['all'];
+  if ('archived' in schema.properties) query.archived ??= ['any'];
   const parsed = readQuery(schema, query) as { project?: string[] };
   const resolved = await resolveFilters({ database: { db }, actor: { user_id: null } }, parsed);
   return (

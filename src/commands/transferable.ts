@@ -10,7 +10,7 @@ import { groupList } from '../resources/groups/queries.ts';
 import { groupFilters } from '../resources/groups/schema.ts';
 import { issueImport } from '../resources/issues/import.ts';
 import { issueList } from '../resources/issues/queries.ts';
-import { issueFilters, projectIssueFilters } from '../resources/issues/schema.ts';
+import { allIssueFilters, projectIssueFilters } from '../resources/issues/schema.ts';
 import { peopleImport } from '../resources/personnel/import.ts';
 import { personnelList } from '../resources/personnel/queries.ts';
 import { personnelFilters } from '../resources/personnel/schema.ts';
@@ -51,7 +51,7 @@ const transferable: Record<string, Transferable> = {
   },
   issues: {
     ofProject: { import: async () => issueImport, filters: projectIssueFilters },
-    filters: issueFilters,
+    filters: allIssueFilters,
     list: issueList,
   },
   tasks: {

@@ -49,6 +49,7 @@ function readerOf({ type, enum: choices, format }: Property): (cell: unknown) =>
   if (types.includes('object')) return (cell) => jsonOrText(String(cell));
   if (types.includes('integer')) return readInteger;
   if (format === 'date') return readDay;
+  if (format === 'date-time') return readTime;
   return choices ? readChoice(choices) : String;
 }
 
@@ -89,6 +90,13 @@ function readDay(cell: unknown): unknown {
       : undefined;
   return time?.slice(0, 10) ?? String(cell);
 }
+
+/** A workbook has the times of an export in UTC, and without it. */
+const readTime = (cell: unknown) =>
+  String(cell).replace(
+    /^(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d:\d\d))?$/,
+    (_, day: string, time = '00:00:00') => `${day}T${time}Z`,
+  );
 
 /** Spreadsheets count days from the end of 1899. Undefined for a time without a day, and for a number that is no date. */
 export function timeOfSerial(serial: number): string | undefined {

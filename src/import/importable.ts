@@ -64,7 +64,7 @@ export type Importable<
   defaults?(input: Static<Input>): Partial<Static<Input>>;
   /** What is odd about new rows that are created nevertheless. */
   warnings?(db: Transaction<Tables>, rows: readonly Resource[], change: Change): Promise<FieldError[][]>;
-  /** List fields to which an import adds items and from which it removes none. */
+  /** Fields from which an import removes nothing: it adds items to a list, and sets another one that has no value. */
   additive?: readonly string[];
   /** The project that all rows belong to. */
   project?: ItemProject;

@@ -330,18 +330,9 @@ function textsOf(cell: unknown, isList: boolean, isTable: boolean): string[] | u
   if (!Array.isArray(texts) || !texts.every((text) => typeof text === 'string')) return undefined;
   return texts
     .slice(0, maxListItems + 1)
-    .map((text) => normalize(isTable ? nameIn(text) : text))
+    .map(normalize)
     .filter((text) => text !== '');
 }
-
-/** The name in `CN=Grace Hopper,OU=Staff,DC=example,DC=com`, the distinguished name of a directory. */
-const nameIn = (text: string) =>
-  /^CN=/i.test(text)
-    ? text
-        .slice(0, maxReferenceLength)
-        .replace(/^CN=((?:[^,\\]|\\.)+)(,.*)?$/is, '$1')
-        .replaceAll('\\', '')
-    : text;
 
 function normalizeField(parsed: ParsedRow, field: string, value: unknown): unknown {
   // A cheap check before the text is normalized: `length` counts some characters twice.

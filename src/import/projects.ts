@@ -80,13 +80,13 @@ async function rejectOtherProjects(
   });
 }
 
-type FoundProject = ItemProject & { name_folded: string; archived_at: string | null };
+type FoundProject = ItemProject & { name_folded: string };
 
 /** Finds projects by id, key, external id or name. */
 async function findProjects(db: Transaction<Tables>, texts: readonly string[]): Promise<FoundProject[]> {
   if (texts.length === 0) return [];
   const { rows } = await sql<FoundProject>`
-    select id, key, name, external_id, name_folded, archived_at from projects
+    select id, key, name, external_id, name_folded from projects
     where ${inJsonArray(sql.ref('id'), [...texts])} or ${inJsonArray(sql.ref('external_id'), [...texts])}
       or ${inJsonArray(
         sql.ref('key'),
@@ -116,7 +116,6 @@ async function resolveProject(
     nonEmpty(found.filter(({ external_id }) => external_id === text)) ??
     found.filter(({ name_folded }) => name_folded === fold(text));
   if (others.length > 0) return `Several projects are named “${shortened(text)}”. Use the key.`;
-  if (project?.archived_at) return `The project ${project.key} is archived. Unarchive it to import into it.`;
   const other = project && otherTexts.find((text) => !isProject(project, text));
   if (other)
     return `“${shortened(text)}” and “${shortened(other)}” are different projects. Correct one of them.`;
@@ -129,7 +128,7 @@ async function resolveProject(
     return `“${shortened(text)}” and “${shortened(otherName)}” name a project that does not exist. Create it, or leave out a column.`;
   const created = await createProject(db, text, change);
   if (created instanceof Problem) return created.errors?.[0]?.detail ?? created.message;
-  found.push({ ...created, name_folded: fold(created.name), archived_at: null });
+  found.push({ ...created, name_folded: fold(created.name) });
   return created;
 }
 

@@ -8,7 +8,7 @@ import type { Resource } from './importable.ts';
 import type { ParsedRow } from './parse-rows.ts';
 import type { Column } from './recognize/catalogue.ts';
 import type { Columns } from './recognize/columns.ts';
-import { type PeoplePolicy, placeholderKey } from './references/people.ts';
+import { commonName, type PeoplePolicy, placeholderKey } from './references/people.ts';
 import type { Resolved } from './references/resolve.ts';
 import type { ImportResult, ImportSummary } from './schema.ts';
 
@@ -128,7 +128,13 @@ export class Results {
       const { unknown } = this.people;
       const key = placeholderKey(text);
       if (!unknown[key] && Object.keys(unknown).length >= maxPeople) continue;
-      const entry = unknown[key] ?? { text: shortened(text), columns: [], cells: 0, line, result };
+      const entry = unknown[key] ?? {
+        text: shortened(commonName(text)),
+        columns: [],
+        cells: 0,
+        line,
+        result,
+      };
       unknown[key] = entry;
       const column = shortened(columns.columnFor(field) ?? field);
       if (!entry.columns.includes(column)) entry.columns.push(column);

@@ -207,13 +207,15 @@ function patchOf({ additive = [], whenFound }: Importable, current: Resource, ro
       continue;
     }
     const stored = current[field] ?? null;
-    const target = additive.includes(field)
-      ? [...new Set([...(stored as string[]), ...(value as string[])])]
-      : value;
+    const target = additive.includes(field) ? withAdded(stored, value) : value;
     if (JSON.stringify(target) !== JSON.stringify(stored)) patch[field] = target;
   }
   return patch;
 }
+
+/** A list gets the items that it lacks, and another field a value if it has none. */
+const withAdded = (stored: unknown, value: unknown) =>
+  Array.isArray(stored) ? [...new Set([...stored, ...(value as string[])])] : (stored ?? value);
 
 /** A row that sets the whole map removes the attributes it does not contain. */
 function attributesPatch(

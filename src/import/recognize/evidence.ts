@@ -108,7 +108,8 @@ const isChoice = (column: Column, cell: unknown) =>
 const isOwn = ({ column }: TableColumn, ownId: RegExp, text: string) =>
   column.field === 'key' ? /^[A-Z0-9]{2,10}(-[RIT]\d+)?$/i.test(text) : ownId.test(text);
 
-const invertedName = /^([^,]{1,100}),([^,]{1,100})$/;
+/** Not `CN=Ada,OU=Staff`, the name of a directory. */
+const invertedName = /^(?!CN=)([^,]{1,100}),([^,]{1,100})$/i;
 
 /** Parts after a comma that do not make the rest a last name. */
 const suffixes = /^(?:jr|sr|ii|iii|iv|ph\.?d|md|inc|ltd|llc|gmbh)\.?$/i;

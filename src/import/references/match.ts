@@ -7,7 +7,7 @@ import type { Tables } from '../../store/tables.ts';
 import type { ReferenceKind } from '../importable.ts';
 import { inReadingOrder } from '../recognize/evidence.ts';
 import { findMoved, isIdOf } from './moved.ts';
-import { peopleIn } from './people.ts';
+import { commonName, peopleIn } from './people.ts';
 
 /** Finds the resources that texts refer to. People are also found in other notations of their names, and in lists. */
 export async function findMatches(
@@ -16,29 +16,30 @@ export async function findMatches(
   texts: ReadonlySet<string>,
   scope: LookupScope,
 ): Promise<Matches> {
-  if (kind !== 'person') return matchAll(db, kind, texts, scope);
-  const matches = await matchPeople(db, texts, scope);
+  if (kind !== 'person') return matchNames(db, kind, texts, scope);
+  const matches = await matchNames(db, kind, texts, scope);
   const unmatched = [...texts].filter((text) => matches.get(text)?.length === 0);
   const parts = new Set(unmatched.flatMap(peopleIn).filter((part) => !matches.has(part)));
-  for (const [part, found] of await matchPeople(db, parts, scope)) matches.set(part, found);
+  for (const [part, found] of await matchNames(db, kind, parts, scope)) matches.set(part, found);
   return matches;
 }
 
-/** Finds people by the whole text; if there are none, in other notations of names. */
-async function matchPeople(
+/** Finds resources by the whole text; if there are none, in other notations of names. */
+async function matchNames(
   db: Kysely<Tables>,
+  kind: ReferenceKind,
   texts: Iterable<string>,
   scope: LookupScope,
 ): Promise<Matches> {
-  const found = await matchAll(db, 'person', texts, scope);
+  const found = await matchAll(db, kind, texts, scope);
+  const others = (text: string) =>
+    kind === 'person' ? alternativeNames(text) : [{ name: commonName(text) }];
   const alternatives = new Map(
-    [...found].flatMap(([text, matches]) =>
-      matches.length === 0 ? [[text, alternativeNames(text)] as const] : [],
-    ),
+    [...found].flatMap(([text, matches]) => (matches.length === 0 ? [[text, others(text)] as const] : [])),
   );
   const all = new Set([...alternatives.values()].flatMap((names) => names.map(({ name }) => name)));
   if (all.size === 0) return found;
-  const matches = await matchAll(db, 'person', all, scope);
+  const matches = await matchAll(db, kind, all, scope);
   for (const [text, names] of alternatives) {
     const alternative = names.find(({ name }) => matches.get(name)?.length);
     if (!alternative) continue;
@@ -52,16 +53,18 @@ async function matchPeople(
 }
 
 /** The person in `Lovelace, Ada`, `Ada Lovelace <ada@example.com>` and `Ada Lovelace [50%]`, and the text that is left. */
-function alternativeNames(text: string): { name: string; unused?: string }[] {
+function alternativeNames(whole: string): { name: string; unused?: string }[] {
+  const text = commonName(whole);
   const [, email] = /<([^<>@\s]+@[^<>@\s]+)>/.exec(text) ?? [];
   const [, bare = '', unused = ''] = /^([^<([]*)(.*)$/s.exec(text) ?? [];
   const names = [
+    { name: text },
     { name: email ?? '' },
     { name: inReadingOrder(text) },
     { name: bare.trim(), unused },
     { name: inReadingOrder(bare.trim()), unused },
   ];
-  return names.filter(({ name }) => name !== '' && name !== text);
+  return names.filter(({ name }) => name !== '' && name !== whole);
 }
 
 /** `detail` tells people with the same name apart. `unused` is the part of the text that did not help to find the match. */

@@ -43,10 +43,17 @@ export const isNobody = (text: string) => nobody.has(normalizeWord(text)) || !/[
  * whole before.
  */
 export function peopleIn(text: string): string[] {
+  if (isDistinguished(text)) return [text];
   const people = partsOf(text, /[;/&\n]/);
   const areNames = people.every((person) => !person.includes(',') || isLastAndFirst(person));
   return people.length > 1 && areNames ? people : partsOf(text, /[;,/&\n]/);
 }
+
+const isDistinguished = (text: string) => /^CN=/i.test(text);
+
+/** The name in `CN=Grace Hopper,OU=Staff,DC=example,DC=com`, the distinguished name of a directory. */
+export const commonName = (text: string) =>
+  isDistinguished(text) ? text.replace(/^CN=((?:[^,\\]|\\.)+)(,.*)?$/is, '$1').replaceAll('\\', '') : text;
 
 const partsOf = (text: string, separator: RegExp) =>
   text
@@ -70,7 +77,7 @@ export function assignPeople(
   const text = String(cell).trim();
   // The name in a result can be in reading order.
   const personFor = (part: string) =>
-    assigned.get(normalizeWord(part)) ?? assigned.get(normalizeWord(inReadingOrder(part)));
+    assigned.get(normalizeWord(part)) ?? assigned.get(normalizeWord(inReadingOrder(commonName(part))));
   const isWhole = personFor(text) !== undefined;
   const parts = isWhole ? [text] : peopleIn(text);
   if (parts.every((part) => [undefined, createdPerson].includes(personFor(part)))) return cell;
@@ -94,7 +101,8 @@ export function separatePeople(text: string): string[] {
 }
 
 /** The name and the email address in `Lovelace, Ada`, `Ada Lovelace <ada@example.com>` or `ada@example.com`. */
-export function placeholderOf(text: string): { name: string; email?: string } {
+export function placeholderOf(whole: string): { name: string; email?: string } {
+  const text = commonName(whole);
   const [, email] =
     /<([^<>@\s]+@[^<>@\s]+)>/.exec(text) ?? /^([^<>@\s]+@[^<>@.\s]+(?:\.[^<>@.\s]+)+)$/.exec(text) ?? [];
   const [, bare = ''] = /^([^<([]*)/.exec(text) ?? [];

@@ -6,6 +6,7 @@ import type { Importable, ReferenceKind } from '../importable.ts';
 import type { ParsedRow, Reference } from '../parse-rows.ts';
 import { findMatches, type Match, type Matches } from './match.ts';
 import {
+  commonName,
   isNobody,
   type PeoplePolicy,
   peopleIn,
@@ -121,7 +122,7 @@ function resolve(
   /** The keys by which another row of the file can have this person or resource. */
   const keysInFile = ({ targets }: Reference, text: string): string[] => {
     if (!targets.some(({ kind }) => kind === what)) return [];
-    const { name, email } = what === 'person' ? placeholderOf(text) : { name: text };
+    const { name, email } = what === 'person' ? placeholderOf(text) : { name: commonName(text) };
     return [text, name, email ?? ''].filter((key) => key !== '');
   };
 
@@ -258,7 +259,7 @@ function shortList(all: readonly FieldError[]): FieldError[] {
 
 /** A name, unlike an id or email, can also belong to a row that is still pending. */
 const isByName = (match: Match | undefined, text: string) =>
-  match !== undefined && fold(match.label) === fold(text);
+  match !== undefined && fold(match.label) === fold(commonName(text));
 
 const notUsed = (field: string, unused: string, why: string): FieldError =>
   fieldError(field, 'not_used', `${why}. “${shortened(unused.trim())}” was not used.`);

@@ -8,7 +8,7 @@ import { setEventData } from '../../store/writes/events.ts';
 import { laterThan } from '../../store/writes/rows.ts';
 import { assigneeErrors } from '../personnel/queries.ts';
 import { type CountDelta, updateCounts } from '../projects/counts.ts';
-import { assertNotArchived, lockProject } from '../projects/lock.ts';
+import { archivedProblem, lockProject } from '../projects/lock.ts';
 import { createKeys } from './keys.ts';
 import { type Item, type ItemWrites, prepared, validateItems } from './writes.ts';
 
@@ -38,7 +38,8 @@ export async function createItems<I extends Item, Input extends object, Patch>(
   wanted?: WantedKeys,
 ): Promise<(Created | Problem)[]> {
   const project = await lockProject(db, projectRef);
-  assertNotArchived(project);
+  const rejected = archivedProblem(project);
+  if (rejected) return requested.map(() => rejected);
   const writes = await prepared(db, kind);
   const change = laterThan(requestedChange, { updated_at: writes.since ?? '' });
   const { target, subject, inputErrors = () => [] } = writes;

@@ -1,14 +1,22 @@
 import type { Moment } from '../../core/clock.ts';
+import { fieldError } from '../../core/errors.ts';
 import { type Importable, keysOf } from '../../import/importable.ts';
-import { createProjects, projectList, updateProject } from './queries.ts';
-import { type Project, ProjectInput, ProjectPatch } from './schema.ts';
+import { archiveProject, createProjects, projectList, updateProject } from './queries.ts';
+import { type Project, ProjectRowInput, ProjectRowPatch } from './schema.ts';
+
+const notArchivedYet = fieldError(
+  'archived_at',
+  'not_archived',
+  'The project is not archived yet, so that its risks, issues and tasks can be imported. Then import this file again with ' +
+    '`mode=upsert`, which archives it.',
+);
 
 export const projectImport = (
   moment: Moment,
-): Importable<Project, typeof ProjectInput, typeof ProjectPatch> => ({
+): Importable<Project, typeof ProjectRowInput, typeof ProjectRowPatch> => ({
   what: 'project',
-  input: ProjectInput,
-  patch: ProjectPatch,
+  input: ProjectRowInput,
+  patch: ProjectRowPatch,
   existing: projectList({}, moment),
   keys: keysOf('projects'),
   synonyms: {
@@ -32,6 +40,19 @@ export const projectImport = (
       cancelled: 'canceled, stopped, terminated, rejected',
     },
   },
-  create: createProjects,
-  update: updateProject,
+  // An import never unarchives a project.
+  additive: ['archived_at'],
+  // Nothing can be imported into an archived project, so a new one is archived by a second import of the file.
+  warnings: async (_, rows) => rows.map(({ archived_at }) => (archived_at ? [notArchivedYet] : [])),
+  create: (db, rows, change) =>
+    createProjects(
+      db,
+      rows.map(({ archived_at: _, ...input }) => input),
+      change,
+    ),
+  async update(db, current, { archived_at, ...patch }, change) {
+    const updated = await updateProject(db, current, patch, change);
+    const since = archived_at && new Date(archived_at).toISOString();
+    if (since) await archiveProject(db, updated, true, { ...change, reason: patch.reason }, since);
+  },
 });

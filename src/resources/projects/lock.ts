@@ -108,7 +108,12 @@ export async function assertWritable(db: Transaction<Tables>, project_id: string
   assertNotArchived(await lockProject(db, project_id));
 }
 
-export function assertNotArchived({ key, archived_at }: { key: string; archived_at: string | null }): void {
-  if (archived_at === null) return;
-  throw new Problem('project_archived', `The project ${key} is archived. Unarchive it to make changes.`);
+export function assertNotArchived(project: Pick<LockedProject, 'key' | 'archived_at'>): void {
+  const problem = archivedProblem(project);
+  if (problem) throw problem;
 }
+
+export const archivedProblem = ({ key, archived_at }: Pick<LockedProject, 'key' | 'archived_at'>) =>
+  archived_at === null
+    ? undefined
+    : new Problem('project_archived', `The project ${key} is archived. Unarchive it to make changes.`);

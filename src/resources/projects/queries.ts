@@ -168,17 +168,18 @@ export async function updateProject(
   return changeProject(db, current, next, differences, { ...change, reason });
 }
 
-/** Archives or unarchives a project. Idempotent: archiving it twice changes nothing. */
+/** Archives or unarchives a project. Idempotent: archiving it twice changes nothing. An import knows since when. */
 export async function archiveProject(
   db: Transaction<Tables>,
   current: Project,
   archived: boolean,
   requested: Change,
+  since?: string,
 ): Promise<Project> {
   await lockProject(db, current.id);
   const change = laterThan(requested, current);
   if ((current.archived_at !== null) === archived) return current;
-  const next = { ...current, archived_at: archived ? change.now : null };
+  const next = { ...current, archived_at: archived ? (since ?? change.now) : null };
   return changeProject(db, current, next, differencesBetween(current, next, ['archived_at']), change);
 }
 

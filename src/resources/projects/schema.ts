@@ -106,6 +106,12 @@ export const ProjectPatch = Writable(
 );
 export type ProjectPatch = Static<typeof ProjectPatch>;
 
+const archivedSince = optional({ archived_at: OrNull(Time()) });
+
+/** A row of an import file, which also says whether the project is archived. */
+export const ProjectRowInput = Strict({ ...ProjectInput.properties, ...archivedSince });
+export const ProjectRowPatch = Strict({ ...ProjectPatch.properties, ...archivedSince });
+
 /** A project in a path or a filter: its id or its key. */
 export const ProjectRef = Type.String({
   pattern: `${idPattern('project')}|^[A-Za-z0-9]{2,10}$`,

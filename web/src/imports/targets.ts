@@ -63,7 +63,7 @@ const groupFields: Labels<GroupPatch> & { member_user_ids: string } = {
   external_id: 'External ID',
 };
 
-const projectFields: Labels<ProjectPatch> = {
+const projectFields: Labels<ProjectPatch> & { archived_at: string } = {
   name: 'Name',
   key: 'Key',
   description: 'Description',
@@ -74,6 +74,7 @@ const projectFields: Labels<ProjectPatch> = {
   appetite: 'Risk appetite (score)',
   acceptance: 'Acceptance above appetite',
   external_id: 'External ID',
+  archived_at: 'Archived since',
 };
 
 const riskFields: Labels<RiskPatch> = {
