@@ -184,6 +184,14 @@ function joinSplitValues(
     const joined = texts.filter((text) => text).join(' ');
     values[field] ??= joined || undefined;
     if (joined === '' || joined === values[field] || hasAllWords(String(values[field]), joined)) continue;
+    // `Nom` beside `Prénom` is the last name, as `Nombre` beside `Apellidos` is the first one.
+    const missing = importable.joined?.[field]?.flatMap((_, i) => (i in texts ? [] : i)) ?? [];
+    const [part, another] = missing;
+    if (part !== undefined && another === undefined && typeof values[field] === 'string') {
+      texts[part] = values[field];
+      values[field] = texts.filter((text) => text).join(' ');
+      continue;
+    }
     const detail = `The ${field} is “${shortened(String(values[field]))}”, so “${shortened(joined)}” in other columns was not used.`;
     parsed.warnings.push(fieldError(field, 'not_used', detail));
   }

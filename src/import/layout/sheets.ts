@@ -1,15 +1,15 @@
 import { fold } from '../../core/text.ts';
 import type { Importable } from '../importable.ts';
+import { wordsOfAll } from '../languages/all.ts';
 
-/** The words in the names of sheets, English and German. */
+/** The English words in the names of sheets. */
 const sheetNames: Record<Importable['what'], RegExp> = {
-  person:
-    /\b(personnel|people|persons?|staff|employees?|users?|members?|roster|mitarbeiter|personal|personen)/,
-  group: /\b(groups?|teams?|gruppen?|abteilung)/,
-  project: /\b(projects?|programme|portfolio|projekte?)/,
-  risk: /\b(risks?|risiko|risiken|chancen)/,
-  issue: /\b(issues?|problems?|probleme?|storung|offene punkte|lop)/,
-  task: /\b(tasks?|actions?|to ?dos?|aufgaben?|massnahmen?|work items?)/,
+  person: /\b(people|persons?|staff|employees?|users?|members?|roster|personnel)/,
+  group: /\b(groups?|teams?)/,
+  project: /\b(projects?|programme|portfolio)/,
+  risk: /\b(risks?)/,
+  issue: /\b(issues?|problems?)/,
+  task: /\b(tasks?|actions?|to ?dos?|work items?)/,
 };
 
 /** Fewer known columns are a coincidence. */
@@ -25,8 +25,13 @@ export const createSheetChoice =
     const scores = sheets.map(({ columns }) => columns);
     const best = Math.max(...scores);
     if (best < minColumns) return 0;
+    const others = new RegExp(
+      `\\b(?:${wordsOfAll((language) => language[what].sheets)
+        .map(fold)
+        .join('|')})`,
+    );
     const isNamed = ({ name }: { name: string }, i: number) =>
-      (scores[i] ?? 0) >= minColumns && sheetNames[what].test(fold(name));
+      (scores[i] ?? 0) >= minColumns && (sheetNames[what].test(fold(name)) || others.test(fold(name)));
     const named = sheets.findIndex(isNamed);
     return named === -1 ? scores.findIndex((score) => score >= minColumns && 2 * score >= best) : named;
   };

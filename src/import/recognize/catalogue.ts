@@ -2,6 +2,7 @@ import type { TObject } from 'typebox';
 import { idPattern } from '../../core/ids.ts';
 import type { Property } from '../../formats/cells.ts';
 import type { Importable, ReferenceKind } from '../importable.ts';
+import { wordsOfAll } from '../languages/all.ts';
 import { normalizeName } from './names.ts';
 
 /** What the cells of a column hold. */
@@ -62,7 +63,7 @@ export function knownColumns(importable: Importable): Map<string, Known> {
   // The console adds this column to the rows that failed.
   add('import errors', ignored);
   if ('project_id' in existing.schema.properties)
-    for (const name of ['project', 'project_name', 'projekt', 'projektname'])
+    for (const name of ['project', 'project_name', ...wordsOfAll(({ projectColumns }) => projectColumns)])
       add(name, { is: 'project', field: 'project' }, 1);
   for (const field of Object.keys(writable).filter((field) => /_id$/.test(field))) {
     const base = field.replace(/(_user|_group)?_id$/, '');
@@ -70,7 +71,7 @@ export function knownColumns(importable: Importable): Map<string, Known> {
   }
   for (const [field, names] of Object.entries(synonyms)) {
     const column = columns.get(field) ?? known.get(normalizeName(field))?.column;
-    for (const [i, name] of names.split(',').entries()) add(name, column, 1 + i / 100);
+    for (const [i, name] of names.split(',').entries()) add(name, column, 1 + i / 1000);
   }
   for (const [field, { columns: names }] of Object.entries(ownWords))
     for (const name of names.split(',')) add(name, columns.get(field), 2);

@@ -3,6 +3,7 @@ import { attributesLimit } from '../../core/schemas.ts';
 import { fold, joinWords, nearest, shortened } from '../../core/text.ts';
 import { isFilled, type Row } from '../../formats/rows.ts';
 import type { Importable } from '../importable.ts';
+import { wordsOfAll } from '../languages/all.ts';
 import { assignPeople } from '../references/people.ts';
 import { attributeColumn, type Column, ignored, type Known, knownColumns } from './catalogue.ts';
 import { createEvidence, type TableColumn } from './evidence.ts';
@@ -203,6 +204,12 @@ export function createColumns(importable: Importable, recognition: Recognition) 
       // Whoever has left would arrive as active, and what is done as open.
       const hasStatus = !('status' in importable.patch.properties) || isStated('status', found);
       const mayBeStatus = (name: string) => !hasStatus && policy === undefined && looksLikeStatus(name);
+      const decided = new Set(['', ...unknown.keys(), ...names.filter((_, i) => found[i])]);
+      const named = names.filter((name) => name !== '');
+      const unknownNames = named.filter((name) => !decided.has(name));
+      const isMostlyUnknown =
+        2 * unknownNames.length > named.length && named.length - unknownNames.length < minClear;
+      if (policy === undefined && !preset && isMostlyUnknown) errors.push(mostlyUnknown(unknownNames, names));
       const attributes = new Set(
         found.flatMap((one) => (one?.column.is === 'attribute' ? [one.column.name] : [])),
       );
@@ -310,12 +317,12 @@ export function createColumns(importable: Importable, recognition: Recognition) 
 
 const noField = 'No field has this name.';
 
-const statusWords = new Set(
-  (
-    'status state lifecycle active inactive enabled disabled blocked suspended terminated archived deleted ' +
-    'zustand aktiv inaktiv gesperrt ausgeschieden archiviert'
-  ).split(' '),
-);
+const statusWords = new Set([
+  ...'status state lifecycle active inactive enabled disabled blocked suspended terminated archived deleted'.split(
+    ' ',
+  ),
+  ...wordsOfAll((language) => language.statusWords).map(fold),
+]);
 
 const looksLikeStatus = (name: string) =>
   name.length <= maxLength &&
@@ -329,6 +336,18 @@ function unclearColumn(name: string): FieldError {
     `The column “${column}” looks like a status, but it is not known what it says. Read it as the status ` +
     `(\`map=${column}=status\`) or leave it out (\`map=${column}=\`).`;
   return { column, code: 'unclear_column', detail };
+}
+
+/** With so many known columns, the file is of a tool with many others. */
+const minClear = 5;
+
+/** Of a file in another language, the few known columns would be imported, and a wrong one could become the title. */
+function mostlyUnknown(unknownNames: readonly string[], names: readonly string[]): FieldError {
+  const shown = unknownNames.slice(0, 5).map((name) => shortened(name));
+  const detail =
+    `${unknownNames.length} of ${names.length} columns are unknown, such as ${joinWords(shown.map((name) => `“${name}”`))}. ` +
+    `Assign them with \`map\`, as in \`map=${shown[0]}=…\`, or leave them out with \`unknown_columns=skip\`.`;
+  return { code: 'unclear_columns', detail };
 }
 
 /** Whether texts of a column can be assigned to values, or to people. */

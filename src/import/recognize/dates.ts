@@ -2,15 +2,10 @@ import { Problem } from '../../core/errors.ts';
 import { isDay } from '../../core/schemas.ts';
 import { fold, shortened } from '../../core/text.ts';
 import { dayAt } from '../../core/time-zones.ts';
+import { months as monthNames } from '../languages/months.ts';
 
 export const dateOrders = ['dmy', 'mdy'] as const;
 export type DateOrder = (typeof dateOrders)[number];
-
-/** English, then German. */
-const months = (
-  'january february march april may june july august september october november december ' +
-  'januar februar marz april mai juni juli august september oktober november dezember'
-).split(' ');
 
 /** Longer texts are not dates. */
 const maxLength = 40;
@@ -24,7 +19,7 @@ const yearFirst = new RegExp(String.raw`^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})${ti
 const digitsOnly = /^(\d{4})(\d\d)(\d\d)$/;
 const numeric = new RegExp(String.raw`^${weekday}(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d\d)${time}`, 'i');
 const dayName = new RegExp(
-  String.raw`^${weekday}(\d{1,2})(?:st|nd|rd|th|\.)?[\s/-]+(\p{L}{3,9})\.?[\s,/-]+(\d{4}|\d\d)${time}`,
+  String.raw`^${weekday}(\d{1,2})(?:st|nd|rd|th|\.)?[\s/-]+(?:de\s+)?(\p{L}{3,12})\.?[\s,/-]+(?:de\s+)?(\d{4}|\d\d)${time}`,
   'iu',
 );
 const nameDay = new RegExp(
@@ -58,11 +53,17 @@ export function readDate(text: string, order: DateOrder | undefined, time_zone: 
 }
 
 function namedDay(year: string | undefined, name = '', day: string | undefined): string | undefined {
-  // Excel abbreviates the German March to `Mrz`.
-  const word = fold(name).replace('mrz', 'mar');
-  const at = months.findIndex((month) => month.startsWith(word));
-  return at === -1 ? undefined : dayOf(year, String((at % 12) + 1), day);
+  // Excel abbreviates the German March to `Mrz`, and the Dutch one to `mrt`.
+  const word = fold(name).replace(/^mr[zt]$/, 'mar');
+  const found = new Set(
+    months.flatMap((names) => names.flatMap((month, at) => (month.startsWith(word) ? at : []))),
+  );
+  const [month, other] = found;
+  // `jui` is June or July.
+  return month === undefined || other !== undefined ? undefined : dayOf(year, String(month + 1), day);
 }
+
+const months = monthNames.map((names) => names.map(fold));
 
 /** Two digits are a year from 1970 to 2069. */
 function dayOf(year = '', month = '', day = ''): string {

@@ -4,6 +4,7 @@ import { fold } from '../../core/text.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import type { Created } from '../../store/writes/create-many.ts';
+import { wordsOfAll } from '../languages/all.ts';
 import { inReadingOrder } from '../recognize/evidence.ts';
 import { normalizeWord } from '../recognize/names.ts';
 
@@ -31,8 +32,8 @@ const nobody = new Set(
     'tbd, tba, tbc, to be defined, to be decided, to be determined, to be confirmed, to be assigned',
     'n/a, n.a., na, none, null, nil, nobody, no one, noone, not assigned, unassigned, not set, not applicable, blank, empty',
     'no manager, no owner, no assignee, no lead, vacant',
-    'niemand, keiner, keine, nicht zugewiesen, nicht zugeordnet, offen, k.a., k. a., kein, ohne, entfallt, vakant',
-  ].flatMap((line) => line.split(', ')),
+    ...wordsOfAll((language) => language.nobody),
+  ].flatMap((line) => line.split(', ').map(normalizeWord)),
 );
 
 /** Whether a text such as `TBD`, `n/a` or `-` says that there is nobody. */

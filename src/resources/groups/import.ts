@@ -3,6 +3,7 @@ import { Problem } from '../../core/errors.ts';
 import { limits } from '../../core/schemas.ts';
 import { fold } from '../../core/text.ts';
 import type { Importable } from '../../import/importable.ts';
+import { inAllLanguages } from '../../import/languages/all.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import type { Created } from '../../store/writes/create-many.ts';
@@ -10,6 +11,17 @@ import { chunk } from '../../store/writes/rows.ts';
 import { addMembers } from './members.ts';
 import { createGroups, groupList, updateGroup } from './queries.ts';
 import { GroupRowInput, GroupRowPatch, type GroupWithMembers } from './schema.ts';
+
+const recognized = inAllLanguages('group', {
+  synonyms: {
+    name: 'group, group name, team, team name, unit',
+    description: 'purpose, notes, about',
+    parent_id: 'parent group, part of, belongs to',
+    lead_user_id: 'group lead, team lead, leader, head, lead e-mail',
+    member_user_ids: 'members, member, people, person, email, e-mail address, employee, user',
+    external_id: 'group id, team id, reference',
+  },
+});
 
 /** A group's members are in one row or spread over several rows. An import adds members and never removes any. */
 export const groupImport = (): Importable<GroupWithMembers, typeof GroupRowInput, typeof GroupRowPatch> => ({
@@ -23,15 +35,7 @@ export const groupImport = (): Importable<GroupWithMembers, typeof GroupRowInput
     { field: 'name', column: sql.ref('groups.name_folded'), compared: fold },
   ],
   additive: ['member_user_ids'],
-  synonyms: {
-    name: 'group, group name, team, team name, unit, gruppe, gruppenname, abteilung, teamname',
-    description: 'purpose, notes, about, beschreibung',
-    parent_id: 'parent group, part of, belongs to, ubergeordnete gruppe',
-    lead_user_id: 'group lead, team lead, leader, head, lead e-mail, leiter, leitung, teamleiter',
-    member_user_ids:
-      'members, member, people, person, email, e-mail address, employee, user, mitglieder, mitglied',
-    external_id: 'group id, team id, reference',
-  },
+  ...recognized,
   create: createGroupRows,
   update: updateGroupRow,
 });

@@ -4,9 +4,65 @@ import { invalidBody } from '../../core/errors.ts';
 import { lowerAscii } from '../../core/text.ts';
 import { checkOf } from '../../http/request/validation.ts';
 import type { Importable } from '../../import/importable.ts';
+import { inAllLanguages, withOthers, wordsOfAll } from '../../import/languages/all.ts';
 import type { CreatePlaceholders } from '../../import/references/people.ts';
 import { createPeople, personnelList, updatePerson } from './queries.ts';
 import { type Person, PersonInput, PersonPatch } from './schema.ts';
+
+const recognized = inAllLanguages('person', {
+  synonyms: {
+    name: 'full name, display name, employee name, employee, person, member, worker, staff member, last name first name',
+    email:
+      'e-mail address, work e-mail, company e-mail, business e-mail, mail, e-mail id, primary e-mail, mail',
+    title: 'job title, position, business title, role, function, designation, position',
+    department: 'dept, department name, division, business unit, cost center name, organization',
+    location: 'office, office location, work location, site, city, location name',
+    phone:
+      'work phone, telephone, telephone number, phone number, business phone, mobile, mobile phone, primary phone',
+    time_zone: 'tz',
+    kind: 'person type, employee type, worker type, employment type, user type, type',
+    manager_user_id: 'reports to, reporting to, line manager, supervisor, boss, manager e-mail, manager name',
+    accountable_user_id: 'accountable to, responsible human',
+    skills: 'skill, competencies, tags',
+    start_on: 'start date, start, hired, hire date, hired on, joined, joining date, first day',
+    end_on: 'end date, end, leaving date, last day, termination date, contract end, contract end date',
+    status:
+      'employment status, employee status, worker status, account enabled, active, is active, enabled, state, account status, user status, overall status, lifecycle status, lifecycle state, user account control',
+    external_id:
+      'employee id, employee number, employee no, staff id, staff number, personnel number, worker id, payroll number, hr id',
+  },
+  values: {
+    status: {
+      active:
+        'on leave, leave, leave of absence, parental leave, maternity leave, paid leave, enabled, true, yes, current, employed, onboarding, provisioned, password expired, locked out, recovery, hired, 1, y, probation, 512, 66048',
+      inactive:
+        'terminated, left, leaver, disabled, false, no, former, resigned, retired, deprovisioned, suspended, offboarded, staged, 0, n, blocked, deactivated, dismissed, archived, deleted, exited, departed, separated, offboarding completed, no longer employed, 514, 66050',
+    },
+    kind: {
+      human:
+        'employee, internal, member, full time, part time, permanent, regular, staff, person, intern, temporary, fixed term, apprentice, working student, salaried, hourly, intern',
+      external:
+        'contractor, contingent worker, guest, freelancer, freelance, consultant, vendor, partner, supplier, agency',
+      agent: 'bot, service account, robot, ai agent, service',
+      placeholder: 'vacancy, vacant, tbh, open position, generic',
+    },
+  },
+});
+
+/** Columns in which yes says that a person is inactive. */
+const inactiveColumns = {
+  columns: [
+    'block sign in, block sign in (yes/no) [accountenabled] required, blocked, is blocked, sign in blocked, disabled, is disabled, account disabled, suspended, is suspended, terminated, is terminated, archived, is archived, deleted, is deleted, inactive, is inactive, deactivated',
+    ...wordsOfAll(({ inactive }) => inactive.columns),
+  ].join(', '),
+  words: withOthers(
+    {
+      active: 'no, false, 0, n',
+      inactive: 'yes, true, 1, y, x, blocked, disabled, suspended, terminated, archived, deleted',
+    },
+    ({ inactive: { yes, no } }) => ({ active: no, inactive: yes }),
+  ),
+};
 
 export const peopleImport = (moment: Moment): Importable<Person, typeof PersonInput, typeof PersonPatch> => ({
   what: 'person',
@@ -18,66 +74,15 @@ export const peopleImport = (moment: Moment): Importable<Person, typeof PersonIn
     { field: 'external_id', column: sql.ref('people.external_id') },
     { field: 'email', column: sql`lower(people.email)`, compared: lowerAscii },
   ],
-  synonyms: {
-    name: 'full name, display name, employee name, employee, person, member, worker, staff member, mitarbeiter, mitarbeitername, vollstandiger name, anzeigename, nachname vorname, last name first name',
-    email:
-      'e-mail address, work e-mail, company e-mail, business e-mail, mail, e-mail id, primary e-mail, e-mail-adresse, mail, mailadresse, dienstliche e-mail, geschaftliche e-mail',
-    title:
-      'job title, position, business title, role, function, designation, position, stelle, funktion, stellenbezeichnung, berufsbezeichnung, planstelle',
-    department:
-      'dept, department name, division, business unit, cost center name, organisation, organization, abteilung, bereich, organisationseinheit, orgeinheit, kostenstelle',
-    location:
-      'office, office location, work location, site, city, location name, standort, ort, dienstort, arbeitsort, buro',
-    phone:
-      'work phone, telephone, telephone number, phone number, business phone, mobile, mobile phone, primary phone, tel, telefon, telefonnummer, rufnummer, mobil, handy, mobilnummer',
-    time_zone: 'tz',
-    kind: 'person type, employee type, worker type, employment type, user type, type, beschaftigungsart, mitarbeiterkreis, vertragsart, art',
-    manager_user_id:
-      'reports to, reporting to, line manager, supervisor, boss, manager e-mail, manager name, vorgesetzter, vorgesetzte, fuhrungskraft, teamleiter, berichtet an, disziplinarischer vorgesetzter',
-    accountable_user_id: 'accountable to, responsible human',
-    skills: 'skill, competencies, tags, kenntnisse, qualifikationen, fahigkeiten',
-    start_on:
-      'start date, start, hired, hire date, hired on, joined, joining date, first day, eintritt, eintrittsdatum, beginn, eintritt am, startdatum, einstellungsdatum',
-    end_on:
-      'end date, end, leaving date, last day, termination date, contract end, contract end date, austritt, austrittsdatum, ende, austritt am, vertragsende',
-    status:
-      'employment status, employee status, worker status, account enabled, active, is active, enabled, state, account status, user status, overall status, lifecycle status, lifecycle state, user account control, zustand, beschaftigungsstatus, aktiv',
-    external_id:
-      'employee id, employee number, employee no, staff id, staff number, personnel number, worker id, payroll number, hr id, personalnummer, personal nr, pernr, mitarbeiternummer, mitarbeiter id',
-  },
+  ...recognized,
   joined: {
     name: [
-      ['first name', 'given name', 'forename', 'vorname'],
-      ['last name', 'surname', 'family name', 'nachname', 'familienname', 'zuname'],
+      ['first name', 'given name', 'forename', ...wordsOfAll(({ firstName }) => firstName)],
+      ['last name', 'surname', 'family name', ...wordsOfAll(({ lastName }) => lastName)],
     ],
   },
   personNames: ['name'],
-  values: {
-    status: {
-      active:
-        'on leave, leave, leave of absence, parental leave, maternity leave, paid leave, enabled, true, yes, current, employed, onboarding, provisioned, password expired, locked out, recovery, hired, 1, y, probation, 512, 66048, aktiv, beschaftigt, elternzeit, ja',
-      inactive:
-        'terminated, left, leaver, disabled, false, no, former, resigned, retired, deprovisioned, suspended, offboarded, staged, 0, n, blocked, deactivated, dismissed, archived, deleted, exited, departed, separated, offboarding completed, no longer employed, 514, 66050, inaktiv, ausgeschieden, ausgetreten, gesperrt, nein',
-    },
-    kind: {
-      human:
-        'employee, internal, member, full time, part time, permanent, regular, staff, person, intern, temporary, fixed term, apprentice, working student, salaried, hourly, intern, angestellter, angestellte, angestellt, arbeiter, auszubildender, werkstudent, vollzeit, teilzeit, unbefristet, befristet, interner mitarbeiter, interne mitarbeiterin',
-      external:
-        'contractor, contingent worker, guest, freelancer, freelance, consultant, vendor, partner, supplier, agency, extern, externer, externe, externer mitarbeiter, externe mitarbeiterin, freier mitarbeiter, dienstleister',
-      agent: 'bot, service account, robot, ai agent, service',
-      placeholder: 'vacancy, vacant, tbh, open position, generic',
-    },
-  },
-  ownWords: {
-    status: {
-      columns:
-        'block sign in, block sign in (yes/no) [accountenabled] required, blocked, is blocked, sign in blocked, disabled, is disabled, account disabled, suspended, is suspended, terminated, is terminated, archived, is archived, deleted, is deleted, inactive, is inactive, deactivated, inaktiv, gesperrt, ausgeschieden, ausgetreten',
-      words: {
-        active: 'no, false, 0, n, nein, falsch',
-        inactive: 'yes, true, 1, y, x, ja, wahr, blocked, disabled, suspended, terminated, archived, deleted',
-      },
-    },
-  },
+  ownWords: { status: inactiveColumns },
   defaults: ({ status, end_on }) =>
     !status && end_on && end_on < moment.today ? { status: 'inactive' as const } : {},
   // Somebody whom another file named first.

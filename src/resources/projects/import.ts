@@ -1,35 +1,28 @@
 import type { Moment } from '../../core/clock.ts';
 import { fieldError } from '../../core/errors.ts';
 import { type Importable, keysOf } from '../../import/importable.ts';
+import { inAllLanguages } from '../../import/languages/all.ts';
 import { archiveProject, createProjects, projectList, updateProject } from './queries.ts';
 import { type Project, ProjectRowInput, ProjectRowPatch } from './schema.ts';
 
 const notArchivedYet = fieldError(
   'archived_at',
   'not_archived',
-  'The project is not archived yet, so that its risks, issues and tasks can be imported. Then import this file again with ' +
+  'The project is not archived yet, so that its risks, issues and tasks can be imported. Then import this file again with' +
     '`mode=upsert`, which archives it.',
 );
 
-export const projectImport = (
-  moment: Moment,
-): Importable<Project, typeof ProjectRowInput, typeof ProjectRowPatch> => ({
-  what: 'project',
-  input: ProjectRowInput,
-  patch: ProjectRowPatch,
-  existing: projectList({}, moment),
-  keys: keysOf('projects'),
+const recognized = inAllLanguages('project', {
   synonyms: {
-    key: 'project key, code, short name, kurzel, projektkurzel',
-    name: 'project, project name, title, projekt, projektname, titel',
-    description: 'summary, notes, goal, beschreibung, ziel',
-    status: 'state, project status, phase, zustand, stand',
-    lead_user_id:
-      'project lead, project manager, owner, responsible, projektleiter, projektleitung, verantwortlich',
-    start_on: 'start date, start, begins, beginn, anfang, startdatum',
-    due_on: 'due date, due, end date, end, deadline, target date, finish, ende, termin, enddatum',
+    key: 'project key, code, short name',
+    name: 'project, project name, title',
+    description: 'summary, notes, goal',
+    status: 'state, project status, phase',
+    lead_user_id: 'project lead, project manager, owner, responsible',
+    start_on: 'start date, start, begins',
+    due_on: 'due date, due, end date, end, deadline, target date, finish',
     appetite: 'risk appetite, risk threshold',
-    external_id: 'project id, reference, projektnummer, projekt nr, nr',
+    external_id: 'project id, reference',
   },
   values: {
     status: {
@@ -40,6 +33,17 @@ export const projectImport = (
       cancelled: 'canceled, stopped, terminated, rejected',
     },
   },
+});
+
+export const projectImport = (
+  moment: Moment,
+): Importable<Project, typeof ProjectRowInput, typeof ProjectRowPatch> => ({
+  what: 'project',
+  input: ProjectRowInput,
+  patch: ProjectRowPatch,
+  existing: projectList({}, moment),
+  keys: keysOf('projects'),
+  ...recognized,
   // An import never unarchives a project.
   additive: ['archived_at'],
   // Nothing can be imported into an archived project, so a new one is archived by a second import of the file.

@@ -4,6 +4,7 @@ import type { Moment } from '../../core/clock.ts';
 import { Problem } from '../../core/errors.ts';
 import { fold } from '../../core/text.ts';
 import type { Importable, ItemProject, Resource } from '../../import/importable.ts';
+import { inAllLanguages, withOthers } from '../../import/languages/all.ts';
 import { normalizeWord, type Words } from '../../import/recognize/names.ts';
 import { levelOf, type Model, readRiskModel } from '../../store/risk-model.ts';
 import type { Tables } from '../../store/tables.ts';
@@ -15,38 +16,46 @@ import { scoreOf } from './rules/scoring.ts';
 import { type Risk, RiskInput, RiskPatch } from './schema.ts';
 
 const words = {
-  low: 'low, l, niedrig, gering',
-  medium: 'medium, m, med, moderate, average, mittel, mittelhoch',
-  high: 'high, h, hoch',
+  low: 'low, l',
+  medium: 'medium, m, med, moderate, average',
+  high: 'high, h',
 };
 
 const noRating = 'tbd, n/a, na, not assessed, unknown, tbc';
 
 /** What other tools call the ratings of a scale of five. */
-const probabilityWords: Words = {
-  1: 'rare, sehr niedrig, sehr gering, sehr unwahrscheinlich, selten, very low, vl, very unlikely, remote, improbable, highly unlikely, almost impossible',
-  2: `unlikely, ${words.low}, seldom, unwahrscheinlich`,
-  3: `possible, ${words.medium}, occasional, even chance, about even, moglich, gelegentlich`,
-  4: `likely, ${words.high}, probable, frequent, wahrscheinlich, haufig`,
-  5: 'sehr hoch, sehr wahrscheinlich, fast sicher, nahezu sicher, almost certain, very high, vh, very likely, certain, highly likely, near certain, expected',
-  null: noRating,
+const ratingWords = {
+  probability: withOthers(
+    {
+      1: 'rare, very low, vl, very unlikely, remote, improbable, highly unlikely, almost impossible',
+      2: `unlikely, ${words.low}, seldom`,
+      3: `possible, ${words.medium}, occasional, even chance, about even`,
+      4: `likely, ${words.high}, probable, frequent`,
+      5: 'almost certain, very high, vh, very likely, certain, highly likely, near certain, expected',
+    },
+    ({ probability }) => probability,
+  ),
+  impact: withOthers(
+    {
+      1: 'negligible, very low, vl, insignificant, trivial, very minor',
+      2: `minor, ${words.low}, marginal`,
+      3: `${words.medium}, serious`,
+      4: `major, ${words.high}, significant`,
+      5: 'severe, very high, vh, catastrophic, critical, extreme, disastrous',
+    },
+    ({ impact }) => impact,
+  ),
 };
 
-const impactWords: Words = {
-  1: 'vernachlassigbar, unbedeutend, sehr niedrig, sehr gering, negligible, very low, vl, insignificant, trivial, very minor',
-  2: `geringfugig, minor, ${words.low}, marginal`,
-  3: `${words.medium}, serious, spurbar`,
-  4: `major, ${words.high}, significant, gross, kritisch, erheblich, schwerwiegend`,
-  5: 'katastrophal, sehr hoch, existenzbedrohend, severe, very high, vh, catastrophic, critical, extreme, disastrous',
-  null: noRating,
-};
-
-const levelWords: Record<string, string> = {
-  low: `${words.low}, very low, green, minor, grun`,
-  medium: `${words.medium}, amber, yellow, gelb`,
-  high: `${words.high}, red, major, orange, rot`,
-  critical: 'kritisch, sehr hoch, critical, extreme, very high, severe, catastrophic',
-};
+const levelWords = withOthers(
+  {
+    low: `${words.low}, very low, green, minor`,
+    medium: `${words.medium}, amber, yellow`,
+    high: `${words.high}, red, major, orange`,
+    critical: 'critical, extreme, very high, severe, catastrophic',
+  },
+  ({ levels }) => levels,
+);
 
 /**
  * The words for the ratings of a scale: those of the model, and of a scale of five also those of other tools. On another
@@ -70,7 +79,10 @@ function compareRating(model: Model, { probability, impact }: Resource, text: st
   const [number] = /\d+/.exec(text) ?? [];
   const labelled = model.levels.find(({ label }) => fold(label) === fold(text))?.level;
   const word =
-    labelled ?? Object.keys(levelWords).find((word) => levelWords[word]?.split(', ').includes(fold(text)));
+    labelled ??
+    Object.keys(levelWords).find((word) =>
+      levelWords[word]?.split(', ').some((one) => fold(one) === fold(text)),
+    );
   if (labelled === level) return undefined;
   if (number === undefined || labelled ? word === undefined || word === level : Number(number) === score)
     return undefined;
@@ -124,6 +136,67 @@ export async function riskImport(db: Kysely<Tables>) {
   return (project: ItemProject, moment: Moment) => importBy(model, project, moment);
 }
 
+const recognized = inAllLanguages('risk', {
+  synonyms: {
+    title: 'risk, risk title, name, risk name, summary, event, risk event, headline, primary column',
+    description: 'risk description, details, risk statement, cause and effect, notes, comments',
+    kind: 'type, risk type',
+    category: 'risk category, area',
+    probability:
+      'likelihood, likelihood rating, probability of occurrence, chance, inherent likelihood, inherent probability, prob, l, p',
+    impact: 'impact rating, consequence, consequences, severity, inherent impact, inherent consequence, i',
+    residual_probability: 'residual likelihood, target probability, target likelihood',
+    residual_impact: 'residual severity, target impact, residual consequence',
+    score: 'rating, risk score, risk rating, inherent rating, exposure, pxi, lxi, severity score',
+    level: 'risk level, rag, rag status, grade, risk grade',
+    status: 'state, risk status, current status',
+    strategy:
+      'response category, risk response category, response strategy, response type, treatment strategy, treatment option, response, treatment, risk response, risk treatment',
+    response_plan:
+      'mitigation, mitigation plan, mitigations, mitigation action, mitigation actions, mitigating actions, mitigation strategy, response plan, action plan, response actions, treatment plan, actions, controls',
+    contingency_plan: 'contingency, fallback, fallback plan',
+    trigger: 'triggers, early warning, indicator',
+    owner_name:
+      'risk owner, responsible, assigned to, responsible person, assignee, response owner, action owner',
+    raised_by_user_id: 'raised by, reported by, identified by, reporter, author',
+    raised_on:
+      'raised, date raised, identified on, date identified, created, opened, date, logged, registered, created on, created at, created date, creation date, date created, date opened, opened on, opened at, open date, date logged, logged on, date registered, registered on, date submitted, submitted on, date entered, sys created on',
+    due_on:
+      'due, due date, date due, target date, deadline, target completion, target closure, target closure date, proximity date',
+    review_on: 'review, review date, next review, next review date',
+    closure_reason: 'reason for closure, closed because',
+    lessons: 'lessons learned, lessons learnt',
+    external_id: 'risk id, risk identifier, risk no, risk number, reference, ref, number, no, risk ref',
+    source_url: 'url, link, source',
+  },
+  values: {
+    status: {
+      open: 'new, draft, identified, active, live, raised, proposed, to do, assessed, ongoing',
+      mitigating:
+        'in progress, treating, in treatment, being treated, being mitigated, mitigation in progress, in mitigation, responding, managed',
+      monitoring: 'monitor, monitored, watch, watching, under review, in review, on hold, dormant',
+      accepted: 'accept, tolerated, tolerate',
+      materialized: 'materialised, occurred, realized, realised, became issue, issue, triggered',
+      closed: 'close, done, resolved, retired, expired, complete, completed, cancelled, mitigated',
+    },
+    strategy: {
+      avoid: 'avoidance, eliminate, terminate, prevent',
+      mitigate: 'mitigation, reduce, reduction, treat, control',
+      transfer: 'transference, insure, outsource',
+      accept: 'acceptance, tolerate, retain, take',
+      escalate: 'escalation',
+      exploit: 'exploitation',
+      enhance: 'enhancement, increase',
+      share: 'sharing',
+      null: 'none, n/a, tbd, na',
+    },
+    kind: {
+      threat: 'risk, negative, downside',
+      opportunity: 'positive, upside, benefit',
+    },
+  },
+});
+
 const importBy = (
   model: Model,
   project: ItemProject,
@@ -136,77 +209,13 @@ const importBy = (
     { filters: { project: [project.id], status: ['all'] }, moment, as_of: undefined },
     'rank',
   ),
-  synonyms: {
-    title:
-      'risk, risk title, name, risk name, summary, event, risk event, headline, primary column, risiko, titel, bezeichnung, risikobezeichnung, risikotitel, kurzbeschreibung',
-    description:
-      'risk description, details, risk statement, cause and effect, notes, comments, beschreibung, risikobeschreibung, bemerkung, bemerkungen, kommentar, ursache',
-    kind: 'type, risk type, art, typ, chance risiko, risiko chance',
-    category: 'risk category, area, kategorie, risikokategorie, bereich',
-    probability:
-      'likelihood, likelihood rating, probability of occurrence, chance, inherent likelihood, inherent probability, prob, l, p, eintrittswahrscheinlichkeit, wahrscheinlichkeit, ew',
-    impact:
-      'impact rating, consequence, consequences, severity, inherent impact, inherent consequence, i, auswirkung, auswirkungen, schadensausmass, schadenshohe, ausmass, tragweite',
-    residual_probability: 'residual likelihood, target probability, target likelihood',
-    residual_impact: 'residual severity, target impact, residual consequence',
-    score:
-      'rating, risk score, risk rating, inherent rating, exposure, pxi, lxi, severity score, risikowert, risikozahl, risikoklasse, rpz, risikoprioritatszahl',
-    level: 'risk level, rag, rag status, grade, risk grade, ampel, risikostufe, stufe',
-    status: 'state, risk status, current status, zustand, stand',
-    strategy:
-      'response category, risk response category, response strategy, response type, treatment strategy, treatment option, response, treatment, risk response, risk treatment, strategie, risikostrategie, behandlung',
-    response_plan:
-      'mitigation, mitigation plan, mitigations, mitigation action, mitigation actions, mitigating actions, mitigation strategy, response plan, action plan, response actions, treatment plan, actions, controls, massnahme, massnahmen, gegenmassnahme, gegenmassnahmen, massnahmenplan',
-    contingency_plan: 'contingency, fallback, fallback plan, notfallplan, notfallmassnahme',
-    trigger: 'triggers, early warning, indicator, ausloser, indikator, fruhwarnindikator',
-    owner_name:
-      'risk owner, responsible, assigned to, responsible person, assignee, response owner, action owner, verantwortlich, verantwortlicher, verantwortliche, zustandig, risikoeigner, risikoverantwortlicher, eigner, eigentumer, bearbeiter',
-    raised_by_user_id:
-      'raised by, reported by, identified by, reporter, author, gemeldet von, erfasst von, erkannt von, melder, ersteller',
-    raised_on:
-      'raised, date raised, identified on, date identified, created, opened, date, logged, registered, created on, created at, created date, creation date, date created, date opened, opened on, opened at, open date, date logged, logged on, date registered, registered on, date submitted, submitted on, date entered, sys created on, gemeldet am, erfasst am, erkannt am, identifiziert am, datum, erstellt, erstellt am, erfassungsdatum',
-    due_on:
-      'due, due date, date due, target date, deadline, target completion, target closure, target closure date, proximity date, fallig, fallig am, termin, zieltermin, falligkeit, frist, faelligkeitsdatum, falligkeitsdatum',
-    review_on:
-      'review, review date, next review, next review date, uberprufung, nachste uberprufung, wiedervorlage, nachste prufung',
-    closure_reason: 'reason for closure, closed because, abschlussgrund',
-    lessons: 'lessons learned, lessons learnt, erkenntnisse',
-    external_id:
-      'risk id, risk identifier, risk no, risk number, reference, ref, number, no, risk ref, risiko id, risiko nr, nr, lfd nr, nummer, laufende nummer, kennung',
-    source_url: 'url, link, source',
-  },
+  synonyms: recognized.synonyms,
   values: {
-    status: {
-      open: 'new, draft, identified, active, live, raised, proposed, to do, assessed, ongoing, offen, neu, aktiv, identifiziert, erfasst',
-      mitigating:
-        'in progress, treating, in treatment, being treated, being mitigated, mitigation in progress, in mitigation, responding, managed, in bearbeitung, in arbeit, massnahme lauft, in umsetzung',
-      monitoring:
-        'monitor, monitored, watch, watching, under review, in review, on hold, dormant, beobachten, in beobachtung, beobachtet, unter beobachtung, uberwachung',
-      accepted: 'accept, tolerated, tolerate, akzeptiert, getragen',
-      materialized: 'materialised, occurred, realized, realised, became issue, issue, triggered, eingetreten',
-      closed:
-        'close, done, resolved, retired, expired, complete, completed, cancelled, mitigated, geschlossen, erledigt, abgeschlossen, beendet, entfallen',
-    },
-    probability: wordsOf(model.probability, probabilityWords),
-    residual_probability: wordsOf(model.probability, probabilityWords),
-    impact: wordsOf(model.impact, impactWords),
-    residual_impact: wordsOf(model.impact, impactWords),
-    strategy: {
-      avoid: 'avoidance, eliminate, terminate, prevent, vermeiden, vermeidung',
-      mitigate:
-        'mitigation, reduce, reduction, treat, control, mindern, reduzieren, vermindern, verminderung, minderung, verringern',
-      transfer: 'transference, insure, outsource, ubertragen, verlagern, uberwalzen, versichern',
-      accept: 'acceptance, tolerate, retain, take, akzeptieren, tragen, akzeptanz',
-      escalate: 'escalation, eskalieren, eskalation',
-      exploit: 'exploitation, ausnutzen, nutzen, ergreifen',
-      enhance: 'enhancement, increase, verstarken, verbessern, erhohen, fordern',
-      share: 'sharing, teilen',
-      null: 'none, n/a, tbd, na',
-    },
-    kind: {
-      threat: 'risk, negative, downside, risiko, bedrohung',
-      opportunity: 'positive, upside, benefit, chance',
-    },
+    ...recognized.values,
+    probability: wordsOf(model.probability, ratingWords.probability),
+    residual_probability: wordsOf(model.probability, ratingWords.probability),
+    impact: wordsOf(model.impact, ratingWords.impact),
+    residual_impact: wordsOf(model.impact, ratingWords.impact),
   },
   textInstead: { strategy: 'response_plan' },
   computed: {

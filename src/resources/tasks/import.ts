@@ -1,6 +1,7 @@
 import type { Moment } from '../../core/clock.ts';
 import { isDay } from '../../core/schemas.ts';
 import type { Importable, ItemProject } from '../../import/importable.ts';
+import { inAllLanguages } from '../../import/languages/all.ts';
 import { readDate } from '../../import/recognize/dates.ts';
 import { importOf } from '../project-items/import.ts';
 import { taskList, taskWrites } from './queries.ts';
@@ -16,6 +17,37 @@ function statusOfProgress(cell: unknown): TaskInput['status'] {
   return percent >= 100 ? 'done' : percent > 0 ? 'in_progress' : 'todo';
 }
 
+const recognized = inAllLanguages('task', {
+  synonyms: {
+    title: 'task, task title, name, task name, summary, action, action item, subject, to do, primary column',
+    description: 'task description, details, notes, comments, body',
+    kind: 'type, task type',
+    status: 'state, task status, progress, percent complete, percent done, completed, done',
+    assignee_name:
+      'assigned to, assigned, assign, owner, responsible, who, resource names, action owner, assignees',
+    start_on: 'start, start date, begins, planned start',
+    due_on:
+      'due, due date, date due, due by, by when, end date, target date, deadline, finish, finish date, end, planned finish',
+    risk_id: 'risk key',
+    issue_id: 'issue key',
+    external_id:
+      'task id, action id, action no, action number, task no, task number, reference, ref, number, no, ticket, wbs',
+  },
+  values: {
+    status: {
+      todo: 'to do, open, new, not started, backlog, planned, scheduled, proposed, in specification, false, no, future task, reopened, selected for development',
+      in_progress:
+        'active, doing, working on it, started, ongoing, wip, work in progress, in review, in testing, in development, developed, on schedule, late, feedback, committed, code review',
+      blocked: 'on hold, waiting, pending, stalled, impeded, deferred, stuck, waiting on someone else',
+      done: 'complete, completed, closed, resolved, finished, true, yes, x, fixed, tested',
+      cancelled: 'canceled, rejected, removed, wont do, dropped, declined, obsolete',
+    },
+    kind: {
+      work: 'task, story, feature, user story, epic, sub task, subtask, bug, improvement, new feature, milestone, support, action, product backlog item',
+    },
+  },
+});
+
 export const taskImport = (
   project: ItemProject,
   moment: Moment,
@@ -24,38 +56,6 @@ export const taskImport = (
   input: TaskInput,
   patch: TaskPatch,
   existing: taskList({ project: [project.id], status: ['all'] }, moment),
-  synonyms: {
-    title:
-      'task, task title, name, task name, summary, action, action item, subject, to do, primary column, aufgabe, titel, massnahme, vorgangsname, betreff, bezeichnung, tatigkeit, kurzbeschreibung',
-    description:
-      'task description, details, notes, comments, body, beschreibung, notizen, bemerkung, bemerkungen, kommentar',
-    kind: 'type, task type',
-    status:
-      'state, task status, progress, percent complete, percent done, completed, done, zustand, stand, fortschritt, abgeschlossen, prozent abgeschlossen',
-    assignee_name:
-      'assigned to, assigned, assign, owner, responsible, who, resource names, action owner, assignees, verantwortlich, bearbeiter, zugewiesen an, zustandig, ressourcennamen, wer',
-    start_on: 'start, start date, begins, planned start, anfang, beginn, startdatum, startet am',
-    due_on:
-      'due, due date, date due, due by, by when, end date, target date, deadline, finish, finish date, end, planned finish, ende, fallig, fallig am, termin, frist, falligkeit, falligkeitsdatum, abgabedatum, bis wann, enddatum',
-    risk_id: 'risk key',
-    issue_id: 'issue key',
-    external_id:
-      'task id, action id, action no, action number, task no, task number, reference, ref, number, no, ticket, wbs, nr, lfd nr, nummer, psp code',
-  },
-  values: {
-    status: {
-      todo: 'to do, open, new, not started, backlog, planned, scheduled, proposed, in specification, false, no, future task, reopened, selected for development, offen, neu, nicht begonnen, geplant, nein',
-      in_progress:
-        'active, doing, working on it, started, ongoing, wip, work in progress, in review, in testing, in development, developed, on schedule, late, feedback, committed, code review, in bearbeitung, in arbeit, begonnen',
-      blocked:
-        'on hold, waiting, pending, stalled, impeded, deferred, stuck, waiting on someone else, blockiert, wartet, zuruckgestellt',
-      done: 'complete, completed, closed, resolved, finished, true, yes, x, fixed, tested, erledigt, abgeschlossen, fertig, ja',
-      cancelled:
-        'canceled, rejected, removed, wont do, dropped, declined, obsolete, abgebrochen, entfallen, abgelehnt, abgewiesen',
-    },
-    kind: {
-      work: 'task, story, feature, user story, epic, sub task, subtask, bug, improvement, new feature, milestone, support, action, product backlog item',
-    },
-  },
+  ...recognized,
   interpret: { status: statusOfProgress },
 });

@@ -191,6 +191,9 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
                 onScale={(column, scale) =>
                   setSettings({ ...settings, scales: { ...settings.scales, [column]: scale } })
                 }
+                onLeaveOut={() =>
+                  setSettings(withColumns(settings, columns, withoutOthers(settings, columns)))
+                }
                 onReset={() => setSettings({ ...initialSettings(target), mode: settings.mode })}
               />
             )}
@@ -238,6 +241,14 @@ function withColumns(settings: Settings, columns: ColumnMap, map: Settings['map'
   const scales = Object.fromEntries(Object.entries(settings.scales).filter(([column]) => !isMoved(column)));
   return { ...settings, map, map_values, scales };
 }
+
+/** Skips the columns that have no field. */
+const withoutOthers = ({ map }: Settings, columns: ColumnMap): Settings['map'] => ({
+  ...Object.fromEntries(
+    Object.entries(columns).flatMap(([column, field]) => (field === null ? [[column, '']] : [])),
+  ),
+  ...map,
+});
 
 const initialSettings = ({ set = {} }: ImportTarget): Settings => ({ ...defaults, set });
 

@@ -84,6 +84,7 @@ type ErrorProps = {
   retry: () => void;
   onDateOrder: (order: DateOrder) => void;
   onScale: (column: string, scale: string) => void;
+  onLeaveOut: () => void;
   /** Takes back what the user has chosen for this file. */
   onReset: () => void;
 };
@@ -107,7 +108,7 @@ const scales: readonly [string, string][] = [
 ];
 
 /** Why the file can't be imported as it is. */
-export function FileError({ error, target, retry, onDateOrder, onScale, onReset }: ErrorProps) {
+export function FileError({ error, target, retry, onDateOrder, onScale, onLeaveOut, onReset }: ErrorProps) {
   if (hasInvalidBytes(error))
     return (
       <p className="notice bad" role="alert">
@@ -134,6 +135,8 @@ export function FileError({ error, target, retry, onDateOrder, onScale, onReset 
       return `“${column}” is mapped to the same field as another column. Change one of them above.`;
     if (code === 'unclear_column')
       return `“${column}” looks like a status, but it isn't clear what it says. Choose Status or Skip for it above.`;
+    if (code === 'unclear_columns')
+      return 'Most columns are unknown. Choose a field above for each one that you need, and leave out the others.';
     if (code === 'ambiguous_dates' || code === 'unclear_scale') return detail.replace(/\?.*$/s, '?');
     return inConsole(detail);
   });
@@ -148,6 +151,13 @@ export function FileError({ error, target, retry, onDateOrder, onScale, onReset 
           <p className="button-row">
             <Button small onPress={onReset}>
               Reset choices
+            </Button>
+          </p>
+        )}
+        {errors.some(({ code }) => code === 'unclear_columns') && (
+          <p className="button-row">
+            <Button small onPress={onLeaveOut}>
+              Leave out the other columns
             </Button>
           </p>
         )}
