@@ -52,6 +52,11 @@ export const problems = {
     title: 'Sign in again',
     help: 'Changing how you sign in, and ending other sessions, needs a session that began within the last 15 minutes, so that nobody else can do it in a browser that you left open. Sign in again, then repeat the request.',
   },
+  session_changed: {
+    status: 409,
+    title: 'Another session is in use',
+    help: 'The request names a session in `Muster-Session` but came with another one, or with a key: somebody has signed in in this browser since the page was loaded. Nothing was changed. `GET /v1/me` shows who is signed in now. Send the request again only if that person means the change.',
+  },
   access_required: {
     status: 409,
     title: 'The person has no access',

@@ -5,11 +5,19 @@ import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { basePath } from './api/client.ts';
 import type { Me } from './api/openapi.ts';
 import { queryClient } from './api/queries.ts';
-import { actorId, type Scope, useHasScope, useIsLimited, useMe, useSession } from './api/session.ts';
+import {
+  actorId,
+  type Scope,
+  takeFormer,
+  useHasScope,
+  useIsLimited,
+  useMe,
+  useSession,
+} from './api/session.ts';
 import { Empty } from './components/empty.tsx';
 import { lazy } from './components/lazy.tsx';
 import { PageLoading } from './components/loading.tsx';
-import { ToastRegion } from './components/toast.tsx';
+import { ToastRegion, toast } from './components/toast.tsx';
 import { Frame } from './layout/frame.tsx';
 import { useDestinations, useIsAvailable } from './layout/navigation.ts';
 import { PageErrorBoundary } from './layout/page-error-boundary.tsx';
@@ -175,17 +183,21 @@ function usePreloadedDialog(isSignedIn: boolean): void {
 }
 
 /** The key of the frame, which changes when nothing that was loaded may be kept. */
-function useFrameKey(me: Me | undefined): string | undefined {
+function useFrameKey(me: Me | undefined): number {
   const last = useRef(me);
-  const [frameKey, setFrameKey] = useState(me && actorId(me));
+  const [frameKey, setFrameKey] = useState(0);
   usePreloadedDialog(me !== undefined);
   useEffect(() => {
     if (me === undefined) return;
     const isOther = last.current && actorId(me) !== actorId(last.current);
-    if (last.current && isOther && !seesAsMuch(me, last.current)) {
-      // It must not see what the last key has loaded.
+    const former = last.current ? null : takeFormer();
+    if (former !== null)
+      toast(`${me.name} has signed in in this browser. What ${former} had not saved was discarded.`);
+    if (last.current && !seesAsMuch(me, last.current)) {
+      // What was loaded with more access must not stay.
       queryClient.clear();
-      setFrameKey(actorId(me));
+      setFrameKey((count) => count + 1);
+      if (!isOther) toast('Your access has changed. The page shows what you can see now.');
     } else {
       // The page stays as it is, with its open forms.
       void queryClient.invalidateQueries({
@@ -197,7 +209,7 @@ function useFrameKey(me: Me | undefined): string | undefined {
   return frameKey;
 }
 
-/** Whether a key has all scopes and all projects of another one. */
+/** Whether somebody has all scopes and all projects of somebody else, or of their own former access. */
 const seesAsMuch = (me: Me, other: Me) =>
   other.scopes.every((scope) => me.scopes.includes(scope)) &&
   (me.project_ids === null || (other.project_ids?.every((id) => me.project_ids?.includes(id)) ?? false));

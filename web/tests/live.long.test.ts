@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { fillPeople } from '../../test/people.ts';
 import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
-import { hold } from './page.ts';
+import { hold, setHidden } from './page.ts';
 
 const console = startConsole();
 
@@ -135,17 +135,12 @@ test('a hidden tab closes its stream, and catches up when it is shown again', as
   const path = `/v1/projects/APOLLO/risks/${key}`;
   await console.patch(path, { title: 'Seen live' });
   await page.getByRole('heading', { level: 1, name: 'Seen live' }).waitFor();
-  const setHidden = (isHidden: boolean) =>
-    page.evaluate((isHidden) => {
-      Object.defineProperty(document, 'hidden', { value: isHidden, configurable: true });
-      document.dispatchEvent(new Event('visibilitychange'));
-    }, isHidden);
   const closed = page.waitForEvent('requestfailed', (request) => /events\/stream/.test(request.url()));
-  await setHidden(true);
+  await setHidden(page, true);
   await closed;
   await console.patch(path, { title: 'Changed behind its back' });
   const reopened = page.waitForRequest(/events\/stream\?after=\d+$/);
-  await setHidden(false);
+  await setHidden(page, false);
   await reopened;
   await page.getByRole('heading', { level: 1, name: 'Changed behind its back' }).waitFor();
 });

@@ -121,3 +121,10 @@ export const coveredByMessages = (page: Page): Promise<string[]> =>
       })
       .map((one) => one.ariaLabel ?? (one.textContent || one.className));
   });
+
+/** Hides the tab, as when another one is opened over it, or shows it again. */
+export const setHidden = (page: Page, isHidden: boolean): Promise<void> =>
+  page.evaluate((isHidden) => {
+    Object.defineProperty(document, 'hidden', { value: isHidden, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, isHidden);

@@ -81,6 +81,7 @@ export function installAuth(app: FastifyInstance): void {
     const charge = app.actorLimits.charge(actor, Date.parse(request.moment.now));
     if (!charge.isAllowed) throw tooManyRequests('You have sent too many requests.', charge);
     reply.headers(charge.headers);
+    if (!isRead(request)) assertNamedSession(request, actor);
     assertAccess(request, actor, access);
   });
 
@@ -152,8 +153,20 @@ function rejectWithoutSecret(request: FastifyRequest): void {
       headers: { 'www-authenticate': 'Bearer realm="muster"' },
     });
   }
-  if (authorization !== undefined || ['GET', 'HEAD'].includes(request.method)) return;
+  if (authorization !== undefined || isRead(request)) return;
   assertSameOrigin(request);
+}
+
+const isRead = ({ method }: FastifyRequest) => ['GET', 'HEAD'].includes(method);
+
+/** Throws if a write names another session than it came with: all pages of a browser share one cookie. */
+export function assertNamedSession({ headers }: FastifyRequest, { session, name }: Actor): void {
+  const named = headers['muster-session'];
+  if (named === undefined || named === session?.id) return;
+  throw new Problem(
+    'session_changed',
+    `This page belongs to another session: ${name} is signed in now. Nothing was saved.`,
+  );
 }
 
 /** Throws unless a page of this service sent the request. */

@@ -39,8 +39,8 @@ const originHeaders = (origin: string) => ({
 export const preflightHeaders = (methods: string[]) => ({
   'access-control-allow-methods': methods.join(', '),
   'access-control-allow-headers':
-    'accept, authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, traceparent, ' +
-    'tracestate, x-request-id',
+    'accept, authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, ' +
+    'muster-session, traceparent, tracestate, x-request-id',
   'access-control-max-age': '7200',
 });
 

@@ -74,7 +74,8 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
             in: 'cookie',
             name: 'muster_session',
             description:
-              'A person who has signed in, in a browser. With https the name has the prefix `__Host-`.',
+              'A person who has signed in, in a browser. With https the name has the prefix `__Host-`. A write can name ' +
+              'the session that it is meant for in the header `Muster-Session`: see `session_changed`.',
           },
         },
       },
@@ -241,6 +242,7 @@ function errorsOf({ method, config, schema }: RouteOptions) {
   // Bodies are parsed before routing decides whether one is expected, so these errors apply to every write.
   if (![method].flat().includes('GET'))
     codes.push('too_large', 'unsupported_media_type', 'invalid_body', 'cross_origin');
+  if (config?.access !== 'public' && ![method].flat().includes('GET')) codes.push('session_changed');
   codes.push(...(config?.errors ?? []));
   const statuses = Map.groupBy(new Set(codes), (code) => problems[code].status);
   return Object.fromEntries(

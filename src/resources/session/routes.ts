@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { fieldError, invalidBody } from '../../core/errors.ts';
 import { NoContent } from '../../core/schemas.ts';
 import { limitAttempts, warnAboutProxy } from '../../http/auth/attempts.ts';
-import { assertSameOrigin } from '../../http/auth/auth.ts';
+import { assertNamedSession, assertSameOrigin } from '../../http/auth/auth.ts';
 import { changeBy, type FindActor, signIn } from '../../http/auth/sign-in.ts';
 import type { App } from '../../http/fastify.ts';
 import { sendWithContentEtag } from '../../http/response/resource.ts';
@@ -92,7 +92,7 @@ export function sessionRoutes(app: App): void {
   app.delete(
     '/v1/session',
     {
-      config: { access: 'public', errors: ['cross_origin'] },
+      config: { access: 'public', errors: ['cross_origin', 'session_changed'] },
       schema: {
         operationId: 'deleteSession',
         summary: 'Sign out a browser',
@@ -117,6 +117,7 @@ export function sessionRoutes(app: App): void {
 async function signOut(app: App, request: FastifyRequest, hash: string): Promise<string | null> {
   const actor = await findActorBySession(app.database.db, hash);
   if (!actor) return null;
+  assertNamedSession(request, actor);
   const session = await app.database.db
     .selectFrom('sessions')
     .select('id_token')

@@ -52,6 +52,29 @@ onBothEngines('a session', (start) => {
     assert.deepEqual(left, []);
   });
 
+  test('is the one that a write names, or nothing is written', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const [ada, ben] = [await service.member(['personnel.manage']), await service.member(['projects.read'])];
+    const idOf = async (headers: Record<string, string>) =>
+      (await service.get('/v1/me', undefined, headers)).body.session.id;
+    const named = { 'muster-session': await idOf(ada.headers) };
+    const add = (name: string, auth: Record<string, string>, by?: string) =>
+      service.post('/v1/personnel', by, { name }, { ...auth, ...named });
+    // Ben may not add anybody; what he is told is that the page is not his.
+    for (const refused of [
+      await add('By Ben', ben.headers),
+      await add('By a key', {}, key),
+      await service.delete('/v1/session', undefined, { ...ben.headers, ...named }),
+    ])
+      assert.deepEqual([refused.status, refused.body.code], [409, 'session_changed']);
+    assert.equal((await add('By Ada', ada.headers)).status, 201);
+    const names = (await service.list('/v1/personnel?q=by', key)).map(({ name }: { name: string }) => name);
+    assert.deepEqual(names, ['By Ada']);
+    // Reading needs no name, and Ben is still signed in.
+    assert.equal((await service.get('/v1/me', undefined, { ...ben.headers, ...named })).status, 200);
+  });
+
   test('ends when the browser signs out, also for a copy of its cookie', async (t) => {
     const service = await start(t);
     const cookie = cookieOf(await signIn(service, { key: await service.key() }));

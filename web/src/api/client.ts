@@ -5,9 +5,43 @@ import type { paths } from './openapi.ts';
 /** The path the service is mounted at, without a trailing slash. The service writes it into `<base>`. */
 export const basePath = new URL(document.baseURI).pathname.replace(/\/$/, '');
 
+/** The session that the page shows, which each write names. All pages of a browser share one cookie. */
+let pageSession: string | undefined;
+/** Reads again who has signed in. Whether it is still who the page shows. */
+let readSession = async (): Promise<boolean> => false;
+
+export const namePageSession = (id: string | undefined) => {
+  pageSession = id;
+};
+
+export const onOtherSession = (read: typeof readSession) => {
+  readSession = read;
+};
+
+/** Sends a request, a write in the name of the page's session. */
+async function fetchForPage(request: Request): Promise<Response> {
+  if (request.method === 'GET') return fetch(request);
+  const send = (write: Request) => {
+    if (pageSession) write.headers.set('muster-session', pageSession);
+    return fetch(write);
+  };
+  const again = request.clone();
+  const response = await send(request);
+  const problem =
+    response.status === 409
+      ? await response
+          .clone()
+          .json()
+          .catch(() => undefined)
+      : undefined;
+  // The same person may have signed in again.
+  return problem?.code === 'session_changed' && (await readSession()) ? send(again) : response;
+}
+
 /** The public API. The browser adds the session cookie. */
 export const api = createClient<paths>({
   baseUrl: basePath,
+  fetch: fetchForPage,
   querySerializer: { array: { style: 'form', explode: false } },
 });
 api.use(repeatSafely);
@@ -70,7 +104,7 @@ const unreachable = () =>
 
 /** For responses that the typed client does not cover: files and other formats. */
 export async function fetchFrom(path: string, init: RequestInit = {}): Promise<Response> {
-  const response = await fetch(basePath + path, init).catch(() => {
+  const response = await fetchForPage(new Request(basePath + path, init)).catch(() => {
     throw unreachable();
   });
   if (response.ok) return response;
@@ -91,11 +125,13 @@ export function upload<T>(path: string, file: Blob, { type, signal, onProgress }
     request.onload = () => {
       const { status, response } = request;
       if (status >= 200 && status < 300) return resolve(response);
+      if (response?.code === 'session_changed') void readSession();
       reject(new ApiError(status, response ?? {}, { get: (name) => request.getResponseHeader(name) }));
     };
     request.open('POST', basePath + path);
     request.responseType = 'json';
     request.setRequestHeader('content-type', type);
+    if (pageSession) request.setRequestHeader('muster-session', pageSession);
     request.send(file);
   });
 }

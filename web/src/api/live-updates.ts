@@ -1,15 +1,18 @@
+import { focusManager } from '@tanstack/react-query';
 import { isAffected } from './affected.ts';
 import { basePath } from './client.ts';
 import { checkConnection } from './connection.ts';
 import { type Subject, subjectOf } from './event-types.ts';
 import { eventTypeValues } from './openapi.ts';
 import { queryClient } from './queries.ts';
-import { endSessionOn401, reloadMe, watchSession } from './session.ts';
+import { checkSession, sessionItem, watchSession } from './session.ts';
 
 /** After a longer interruption everything is read again, because many events may have been missed. */
 const maxGapMs = 60_000;
 const minRetryMs = 5_000;
 const maxRetryMs = 60_000;
+/** After a stream that was open has ended. */
+const reconnectMs = 2_000;
 
 /** Waits for the other events of the same change. */
 const settleMs = 300;
@@ -22,21 +25,37 @@ const maxReadMs = 30_000;
 
 /** Updates pages when other clients change what they show, while the key in use can read events. */
 export function startLiveUpdates(): void {
-  let stop: (() => void) | undefined;
+  let stream: ReturnType<typeof followEvents> | undefined;
   watchSession((session) => {
     const isLive =
       session.state === 'signedIn' &&
       session.me.scopes.some((scope) => scope === 'events.read' || scope === 'events.manage');
-    if (isLive) stop ??= followEvents();
+    if (isLive) stream ??= followEvents();
     else {
-      stop?.();
-      stop = undefined;
+      stream?.stop();
+      stream = undefined;
     }
+  });
+  // While the tab was hidden, somebody else may have signed in: nothing is read before that is known.
+  focusManager.setEventListener((refetchStale) => {
+    const followVisibility = async () => {
+      if (document.hidden) return stream?.close();
+      const canGoOn = await checkSession();
+      if (canGoOn) refetchStale();
+      void stream?.open(canGoOn);
+    };
+    const followSignIns = ({ key }: StorageEvent) => void (key === sessionItem && checkSession());
+    document.addEventListener('visibilitychange', followVisibility);
+    addEventListener('storage', followSignIns);
+    return () => {
+      document.removeEventListener('visibilitychange', followVisibility);
+      removeEventListener('storage', followSignIns);
+    };
   });
 }
 
-/** Follows the event stream while the tab is visible. Returns the function that ends it. */
-function followEvents(): () => void {
+/** Follows the event stream while the tab is visible. */
+function followEvents() {
   const updates = createUpdates();
   let source: EventSource | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
@@ -44,10 +63,16 @@ function followEvents(): () => void {
   /** The sequence number of the last event. Undefined if events may have been missed since then. */
   let position: string | undefined;
   let closedAt = 0;
+  let isStopped = false;
 
-  function open(): void {
+  /** Reads first who is signed in, unless that was just done. */
+  async function open(isChecked = false): Promise<void> {
     // Browsers allow few connections to a host, which the visible tab needs more than the others.
-    if (source || document.hidden) return;
+    const canOpen = () => !source && !document.hidden && !isStopped;
+    clearTimeout(retry);
+    if (!canOpen()) return;
+    if (!isChecked && !(await checkSession())) return reopenLater();
+    if (!canOpen()) return;
     if (Date.now() - closedAt > maxGapMs) position = undefined;
     const after = position === undefined ? '' : `?after=${position}`;
     const opened = new EventSource(`${basePath}/v1/events/stream${after}`);
@@ -58,20 +83,22 @@ function followEvents(): () => void {
     };
     opened.onerror = () => {
       void checkConnection();
-      // Otherwise the browser reconnects by itself.
-      if (opened.readyState === EventSource.CLOSED) reopenLater();
+      // The browser does not report why the service rejected the stream.
+      if (opened.readyState === EventSource.CLOSED) position = undefined;
+      // The browser would reconnect by itself, for whoever is signed in by then.
+      reopenLater(opened.readyState === EventSource.CLOSED ? undefined : reconnectMs);
     };
     for (const type of eventTypeValues) {
       opened.addEventListener(type, ({ lastEventId }) => {
         position = lastEventId;
         updates.add(subjectOf(type));
         // The day and the periods that the pages show may be others now.
-        if (type === 'organization.changed') checkKey();
+        if (type === 'organization.changed') void checkSession();
       });
     }
     opened.addEventListener('closed', ({ data }) => {
-      if (JSON.parse(data).reason === 'events_lost') refetchLoaded();
-      if (['key_changed', 'access_changed'].includes(JSON.parse(data).reason)) checkKey();
+      if (JSON.parse(data).reason === 'events_lost') position = undefined;
+      if (['key_changed', 'access_changed'].includes(JSON.parse(data).reason)) void checkSession();
     });
   }
 
@@ -82,27 +109,22 @@ function followEvents(): () => void {
     source = undefined;
   }
 
-  /** The browser does not report why the service rejected the stream. */
-  function reopenLater(): void {
+  function reopenLater(afterMs?: number): void {
     close();
-    position = undefined;
-    retry = setTimeout(open, Math.min(minRetryMs * 2 ** failures, maxRetryMs));
-    failures += 1;
-    checkKey();
+    if (isStopped) return;
+    retry = setTimeout(() => void open(), afterMs ?? Math.min(minRetryMs * 2 ** failures, maxRetryMs));
+    if (afterMs === undefined) failures += 1;
   }
 
-  const followVisibility = () => (document.hidden ? close() : open());
-  document.addEventListener('visibilitychange', followVisibility);
-  open();
-  return () => {
-    document.removeEventListener('visibilitychange', followVisibility);
+  function stop(): void {
+    isStopped = true;
     close();
     updates.stop();
-  };
-}
+  }
 
-/** The key in use may have been revoked, or have other scopes now. */
-const checkKey = () => void reloadMe().catch(endSessionOn401);
+  void open(true);
+  return { open, close, stop };
+}
 
 /** Reads again what was loaded before the stream was open. Queries that still run are as new as the stream. */
 const refetchLoaded = () =>

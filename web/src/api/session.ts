@@ -1,7 +1,7 @@
 import { setOrganization } from '../format.ts';
-import { ApiError, api, basePath, dataOrThrow } from './client.ts';
+import { ApiError, api, basePath, dataOrThrow, namePageSession, onOtherSession } from './client.ts';
 import { type Me, meScopesValues, type SessionInput } from './openapi.ts';
-import { browserStorage } from './storage.ts';
+import { browserStorage, tabStorage } from './storage.ts';
 import { createStore } from './store.ts';
 
 export type Scope = Me['scopes'][number];
@@ -18,7 +18,10 @@ type Session =
 const session = createStore<Session>({ state: 'unknown' });
 
 function setSession(next: Session): void {
-  if (next.state === 'signedIn') setOrganization(next.me);
+  if (next.state === 'signedIn') {
+    setOrganization(next.me);
+    namePageSession(next.me.session?.id);
+  }
   session.set(next);
 }
 
@@ -33,11 +36,26 @@ function enter(me: Me): void {
     // Nothing that the page has loaded for one person may be shown to another. It is removed first, because an open form
     // would ask before the page is left.
     setSession({ state: 'unknown' });
+    tabStorage.setItem(formerItem, last.name);
     setTimeout(() => location.reload());
     return;
   }
   rememberWay(me);
+  // The other tabs of the browser show somebody who is no longer signed in.
+  browserStorage.setItem(sessionItem, me.session?.id ?? '');
   setSession({ state: 'signedIn', me });
+}
+
+/** Changes in all tabs when somebody signs in. */
+export const sessionItem = 'muster-session';
+
+const formerItem = 'muster-former';
+
+/** The name of the person whose page this was before somebody else signed in, once. */
+export function takeFormer(): string | null {
+  const name = tabStorage.getItem(formerItem);
+  tabStorage.removeItem(formerItem);
+  return name;
 }
 
 /** For code outside of components. It is called before the components are rendered. */
@@ -64,12 +82,31 @@ export const useIsLimited = () => useMe().project_ids !== null;
 
 const readMe = () => dataOrThrow(api.GET('/v1/me'));
 
-/** Reads again what the person or key in use can do. */
+/** Reads again who is signed in and what they can do. */
 export async function reloadMe(): Promise<void> {
   const me = await readMe();
   // The user may have signed out meanwhile.
   if (session.get().state === 'signedIn') enter(me);
 }
+
+/** Whether the page can go on: it is known who is signed in, and the page is theirs. */
+export async function checkSession(): Promise<boolean> {
+  if (session.get().state !== 'signedIn') return false;
+  try {
+    await reloadMe();
+  } catch (error) {
+    endSessionOn401(error);
+    return false;
+  }
+  return session.get().state === 'signedIn';
+}
+
+onOtherSession(async () => {
+  const before = session.get();
+  const isKnown = await checkSession();
+  const after = session.get();
+  return isKnown && 'me' in before && 'me' in after && actorId(before.me as Me) === actorId(after.me as Me);
+});
 
 /** Checks at startup, or after a sign-in in another tab, whether the browser has a session. */
 export async function resumeSession(): Promise<Me | undefined> {
