@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from './axe.ts';
 import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
-import { assertFits, hold, inDays } from './page.ts';
+import { assertFits, hold, inDays, setHidden } from './page.ts';
 
 const console = startConsole();
 
@@ -111,6 +111,7 @@ test('a refused bulk change lists each reason with a link, and keeps what was en
   const { page, items, read, project } = await openList(t, 'issues');
   const [first, second] = items as [Item, Item];
   await console.patch(`/v1/projects/${project}/issues/${first.key}`, { raised_on: '2026-01-01' });
+  await visit(page, `/issues?project=${project}`);
   await page.getByRole('checkbox', { name: 'Select all loaded rows' }).click();
   await bar(page).getByRole('button', { name: 'Set due date…' }).click();
   await page.getByLabel('Due', { exact: true }).fill('2026-02-01');
@@ -277,6 +278,91 @@ test('500 rows change in one request, and the console says that it is working', 
   await page.getByText('Updated 500 tasks').waitFor();
   const { page: counted } = await console.get(`/v1/projects/${project}/tasks?status=done&count=true&limit=1`);
   assert.equal(counted.total, 500);
+});
+
+/** A project with many open issues, the page that lists them with all selected, and one of them that is far below. */
+async function selectMany(t: TestContext) {
+  const { key: project } = await console.post('/v1/projects', { name: `Bulk far ${Math.random()}` });
+  const { secret } = await console.newKey();
+  await fetch(`${console.app.baseUrl}/v1/projects/${project}/issues/import`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'text/csv' },
+    body: `title\n${Array.from({ length: 248 }, (_, i) => `Issue ${i}\n`).join('')}`,
+  });
+  const page = await console.open(t, `/issues?project=${project}`);
+  await page.getByRole('checkbox', { name: 'Select all loaded rows' }).click();
+  await bar(page).getByRole('button', { name: 'Select all 248' }).click();
+  await bar(page).getByText('248 selected', { exact: true }).waitFor();
+  const { data } = await console.get(`/v1/issues?project=${project}`);
+  const far = data[200];
+  const path = `/v1/projects/${project}/issues/${far.key}`;
+  const resolve = () =>
+    console.patch(path, { status: 'resolved', resolution: 'fixed', resolution_note: 'By somebody else' });
+  const assertResolved = async () => {
+    const { status, resolution_note } = await console.get(path);
+    assert.deepEqual([status, resolution_note], ['resolved', 'By somebody else']);
+  };
+  const start = async () => {
+    await bar(page).getByRole('button', { name: 'Set status…' }).click();
+    await page.getByRole('menuitem', { name: 'In progress' }).click();
+  };
+  const countIn = async (status: string) =>
+    (await console.get(`/v1/projects/${project}/issues?status=${status}`)).data.length;
+  return { page, far, resolve, start, assertResolved, countIn };
+}
+
+test('a selected row that leaves the list far below is not changed, and the result names it', async (t) => {
+  const { page, far, resolve, start, assertResolved, countIn } = await selectMany(t);
+  await resolve();
+  await bar(page).getByText(`247 selected (${far.key} left the list)`).waitFor();
+  await start();
+  await page
+    .getByText(`Updated 247 issues. Not changed, because they have left the list: ${far.key}`)
+    .waitFor();
+  await assertResolved();
+  assert.equal(await countIn('in_progress'), 247);
+});
+
+test('a bulk change is refused for rows that have changed since they were shown, by name', async (t) => {
+  const { page, far, resolve, start, assertResolved, countIn } = await selectMany(t);
+  // The page learns nothing while the tab is hidden.
+  await setHidden(page, true);
+  await resolve();
+  await start();
+  const dialog = page.getByRole('dialog', { name: 'Nothing was changed' });
+  await dialog.getByText("1 issue can't be changed.").waitFor();
+  await dialog
+    .getByRole('listitem')
+    .filter({ hasText: far.key })
+    .getByText('Someone else changed it')
+    .waitFor();
+  await assertResolved();
+  assert.equal(await countIn('in_progress'), 0);
+  await dialog.getByRole('button', { name: 'Deselect 1' }).click();
+  await start();
+  await page.getByText('Updated 247 issues').waitFor();
+  await assertResolved();
+});
+
+test('a dialog for selected rows keeps what it was opened for', async (t) => {
+  const { page, items, read, project } = await openList(t, 'issues');
+  const [first, second] = items as [Item, Item];
+  for (const one of [first, second]) await checkbox(page, one).click();
+  await bar(page).getByRole('button', { name: 'Set due date…' }).click();
+  const form = page.getByRole('dialog', { name: 'Set due date' });
+  await form.getByLabel('Due', { exact: true }).fill('2998-02-03');
+  await setHidden(page, true);
+  await console.patch(`/v1/projects/${project}/issues/${second.key}`, { due_on: '2997-01-01' });
+  const readAgain = page.waitForResponse((response) => /\/v1\/issues\?/.test(response.url()));
+  await setHidden(page, false);
+  await readAgain;
+  await form.getByRole('button', { name: 'Update 2 issues' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Nothing was changed' });
+  await dialog.getByRole('listitem').filter({ hasText: second.key }).waitFor();
+  assert.equal((await read('due_on'))[1], '2997-01-01');
+  await dialog.getByRole('button', { name: 'Deselect 1' }).click();
+  await answer(page, 'Set due date', 'Update 1 issue');
+  assert.deepEqual((await read('due_on')).slice(0, 2), ['2998-02-03', '2997-01-01']);
 });
 
 const loadedRows = (page: Page) =>

@@ -107,7 +107,9 @@ test('a tab that is shown again keeps nothing of what may no longer be seen or c
   assert.equal(await page.locator('.cell-edit').count(), 0);
   await page.getByRole('button', { name: 'Dismiss' }).click();
   const keys = () =>
-    page.locator('tbody tr[data-row] .key').evaluateAll((cells) => cells.map(({ textContent }) => textContent));
+    page
+      .locator('tbody tr[data-row] a[href^="/risks/"]')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href')?.slice('/risks/'.length) ?? ''));
   assert.ok((await keys()).some((key) => !key.startsWith('APOLLO')));
   await narrow(['projects.read', 'personnel.read', events], [id]);
   await page.locator('tbody tr[data-row]').first().waitFor();

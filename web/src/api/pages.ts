@@ -5,8 +5,15 @@ export type ListPage = { data: unknown[]; page: { next_cursor: string | null; to
 
 export type Paging = { limit: number; cursor?: string; count?: boolean };
 
-/** The indexes of the first and the last visible row. Undefined if the list does not report them. */
-export type VisibleRows = RefObject<{ first: number; last: number } | undefined>;
+type RowIds = ReadonlySet<string>;
+
+/**
+ * The indexes of the first and the last visible row, and the ids of others that are about to be changed, by what for, which
+ * are kept as fresh. Undefined if the list does not report them.
+ */
+export type VisibleRows = RefObject<
+  { first: number; last: number; kept?: Readonly<Record<string, RowIds>> } | undefined
+>;
 
 type Options<Page> = {
   queryKey: readonly unknown[];
@@ -27,6 +34,9 @@ export const maxLimit = 1000;
 const outdated = new WeakSet<ListPage>();
 
 export const isOutdated = (page: ListPage) => outdated.has(page);
+
+export const hasRow = ({ data }: ListPage, ids: RowIds) =>
+  data.some((row) => ids.has((row as { id: string }).id));
 
 /**
  * Reads a list page by page. Each page is as long as all before it, so that the end of a list of 100,000 rows is about a
@@ -115,8 +125,10 @@ async function readUpTo<Page extends ListPage>(
 
 /** An empty page is visible too: rows can be added to it. */
 function isVisible(pages: readonly ListPage[], i: number, { current }: VisibleRows): boolean {
-  const length = pages[i]?.data.length ?? 0;
-  if (!current || length === 0) return true;
+  const page = pages[i];
+  const length = page?.data.length ?? 0;
+  if (!current || !page || length === 0) return true;
+  if (Object.values(current.kept ?? {}).some((ids) => hasRow(page, ids))) return true;
   const start = pages.slice(0, i).reduce((sum, { data }) => sum + data.length, 0);
   return start <= current.last && current.first < start + length;
 }

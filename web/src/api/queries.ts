@@ -10,7 +10,15 @@ import { useMemo, useRef } from 'react';
 import { toast } from '../components/toast.tsx';
 import { ApiError, dataOrThrow } from './client.ts';
 import { checkConnection } from './connection.ts';
-import { isOutdated, type ListPage, type Paging, rowsOf, usePages, type VisibleRows } from './pages.ts';
+import {
+  hasRow,
+  isOutdated,
+  type ListPage,
+  type Paging,
+  rowsOf,
+  usePages,
+  type VisibleRows,
+} from './pages.ts';
 import { endSessionOn401 } from './session.ts';
 
 /** Query results stay fresh for 30 seconds; a write invalidates all of them (`useRefresh`). */
@@ -56,6 +64,9 @@ export type Rows<Row> = Pick<
   total: number | null;
   /** Reports which rows are visible. */
   showRows: (first: number, last: number) => void;
+  /** Keeps the pages of these rows as fresh as the visible ones, for one purpose. */
+  keepFresh: (purpose: string, ids: ReadonlySet<string>) => void;
+  isFresh: (ids: ReadonlySet<string>) => boolean;
 };
 
 type RowsOptions<Row> = {
@@ -101,10 +112,15 @@ export function useRows<Page extends ListPage>(
   const showRows = (first: number, last: number) => {
     // Rows that change by themselves are read again wherever they are.
     if (isChanging) return;
-    visible.current = { first, last };
+    visible.current = { ...visible.current, first, last };
     query.refreshVisible();
   };
-  return { ...query, firstPage: pages?.[0], rows, total, visible, showRows };
+  const keepFresh = (purpose: string, ids: ReadonlySet<string>) => {
+    if (visible.current) visible.current.kept = { ...visible.current.kept, [purpose]: ids };
+    query.refreshVisible();
+  };
+  const isFresh = (ids: ReadonlySet<string>) => !pages?.some((page) => isOutdated(page) && hasRow(page, ids));
+  return { ...query, firstPage: pages?.[0], rows, total, visible, showRows, keepFresh, isFresh };
 }
 
 /** An item as its list has it now. A dialog that was opened with an older version sends this one. */

@@ -9,12 +9,13 @@ import { useShortcut } from '../components/use-shortcut.ts';
 import { enumOptions, formatNumber, humanize, pluralize } from '../format.ts';
 import { AcceptedByYou } from '../risks/accepted-by-you.tsx';
 import { useCategories } from '../risks/queries.ts';
-import { maxItems } from './change.ts';
+import { nameKeys } from './change.ts';
 import { assignForm, ChangeDialog, type ChangeForm } from './change-dialog.tsx';
 import { Failures } from './failures.tsx';
 import { type BulkItem, nouns } from './kinds.ts';
 import { offeredStatuses, statusFields, useIsAllowed } from './statuses.ts';
 import { useBulkChange } from './use-bulk-change.ts';
+import { maxItems } from './use-selection.ts';
 import './bulk.css';
 
 // Loaded together with the bar.
@@ -23,6 +24,10 @@ export { AssignDialog } from './change-dialog.tsx';
 type Props = {
   kind: ItemList;
   items: readonly BulkItem[];
+  /** The keys of selected items that have left the list. */
+  gone: readonly string[];
+  /** Whether selected items are being read again. */
+  isReading: boolean;
   /** The number of all rows, if those that are loaded are selected and there are more. */
   total: number | null;
   selectFirst: (count: number) => void;
@@ -66,7 +71,7 @@ const riskForms = (categories: readonly string[]): Record<string, ChangeForm> =>
 });
 
 /** What can be done with the selected rows. */
-export function BulkBar({ kind, items, total, selectFirst, clear, deselect }: Props) {
+export function BulkBar({ kind, items, gone, isReading, total, selectFirst, clear, deselect }: Props) {
   const hasScope = useHasScope();
   const isPerson = useMe().user_id !== null;
   const isAllowed = useIsAllowed(kind);
@@ -77,12 +82,12 @@ export function BulkBar({ kind, items, total, selectFirst, clear, deselect }: Pr
     // The bar takes the focus with it.
     document.querySelector<HTMLElement>('#main th input')?.focus({ preventScroll: true });
   };
-  const change = useBulkChange(kind, items, close);
+  const change = useBulkChange(kind, items, close, gone);
   const { isBusy } = change;
   const counted = pluralize(items.length, nouns[kind]);
   const ofTotal = total === null ? '' : ` of ${formatNumber(total)}`;
   const isTooMany = items.length > maxItems;
-  const isDisabled = isBusy || isTooMany;
+  const isDisabled = isBusy || isTooMany || isReading || items.length === 0;
 
   const setStatus = (status: string) => {
     const fields = statusFields(kind, status, items, isPerson);
@@ -111,6 +116,7 @@ export function BulkBar({ kind, items, total, selectFirst, clear, deselect }: Pr
     <section className="bulk-bar no-print" aria-label="Selected rows">
       <p role="status">
         {isBusy ? `Updating ${counted}…` : `${formatNumber(items.length)}${ofTotal} selected`}
+        {gone.length > 0 && !isBusy && <span className="quiet"> ({nameKeys(gone)} left the list)</span>}
         {isTooMany && <span className="quiet"> (up to {formatNumber(maxItems)} at once)</span>}
       </p>
       {total !== null && items.length < maxItems && (

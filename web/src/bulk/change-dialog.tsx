@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { ItemList } from '../api/items.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -71,7 +71,9 @@ type Props = AssignProps & {
 
 export function ChangeDialog({ kind, items, form, change, deselect, onClose }: Props) {
   const { title, action, fields, note, changes, done, removal } = form;
-  const counted = pluralize(items.length, nouns[kind]);
+  // The list can be read again while the dialog is open.
+  const [held, setHeld] = useState(items);
+  const counted = pluralize(held.length, nouns[kind]);
   return (
     <Dialog title={title} onClose={onClose}>
       <Form<Changes>
@@ -79,7 +81,7 @@ export function ChangeDialog({ kind, items, form, change, deselect, onClose }: P
         action={action ?? `Update ${counted}`}
         submit={async (values, _, names) => {
           // The form stays open with what was entered.
-          if (!(await change.apply(changes(values), done?.(values, names))))
+          if (!(await change.apply(changes(values), done?.(values, names), held)))
             throw new Error('Nothing was changed.');
         }}
         onClose={onClose}
@@ -88,7 +90,7 @@ export function ChangeDialog({ kind, items, form, change, deselect, onClose }: P
             <Button
               plain
               isDisabled={change.isBusy}
-              onPress={() => change.applyNow(removal.changes, removal.done)}
+              onPress={() => change.applyNow(removal.changes, removal.done, held)}
             >
               {removal.action}
             </Button>
@@ -97,7 +99,14 @@ export function ChangeDialog({ kind, items, form, change, deselect, onClose }: P
       >
         {note}
       </Form>
-      <Failures kind={kind} change={change} deselect={deselect} />
+      <Failures
+        kind={kind}
+        change={change}
+        deselect={(ids) => {
+          setHeld(held.filter(({ id }) => !ids.includes(id)));
+          deselect(ids);
+        }}
+      />
     </Dialog>
   );
 }

@@ -4,9 +4,6 @@ import { withLabels, withoutIds } from '../components/error-text.ts';
 import { formatNumber } from '../format.ts';
 import type { BulkItem, Changes } from './kinds.ts';
 
-/** The service changes at most this many items in one request. */
-export const maxItems = 500;
-
 type Body = { items: { id: string; version?: number; changes?: Changes }[]; changes?: Changes };
 
 export type Changed = { id: string; key: string; version: number; previous: Changes };
@@ -21,9 +18,9 @@ const send = async (kind: ItemList, body: Body): Promise<Changed[]> => {
   return data as Changed[];
 };
 
-/** Changes all items or none. Returns those that were changed. */
+/** Changes all items, unless one of them has changed since it was read: then none. Returns those that were changed. */
 export async function changeAll(kind: ItemList, items: readonly BulkItem[], changes: Changes) {
-  const changed = await send(kind, { items: items.map(({ id }) => ({ id })), changes });
+  const changed = await send(kind, { items: items.map(({ id, version }) => ({ id, version })), changes });
   return changed.filter(({ previous }) => Object.keys(previous).length > 0);
 }
 
@@ -38,6 +35,9 @@ export function failuresOf(error: unknown): { listed: Failure[]; count: number }
   const { results, failed } = error.body as unknown as { results: Failure[]; failed: number };
   return { listed: results, count: failed };
 }
+
+export const whyNot = ({ code, detail }: Failure) =>
+  code === 'stale' ? 'Someone else changed it meanwhile.' : withoutIds(withLabels(detail));
 
 /** Restores the former values, except of items that someone has changed since. Throws an error that names those. */
 export async function restore(kind: ItemList, changed: readonly Changed[]): Promise<void> {
@@ -63,9 +63,12 @@ export async function restore(kind: ItemList, changed: readonly Changed[]): Prom
 
 function reasonOf(failures: readonly Failure[]): string {
   const other = failures.find(({ code }) => code !== 'stale');
-  if (other) return withoutIds(withLabels(other.detail));
-  const keys = failures.slice(0, 3).map(({ key, id }) => key ?? id);
-  const rest = failures.length - keys.length;
-  const named = rest > 0 ? `${keys.join(', ')} and ${formatNumber(rest)} more` : keys.join(', ');
-  return `Changed since: ${named}.`;
+  if (other) return whyNot(other);
+  return `Changed since: ${nameKeys(failures.map(({ key, id }) => key ?? id))}.`;
+}
+
+/** The first keys, and the number of the others. */
+export function nameKeys(keys: readonly string[]): string {
+  const first = keys.slice(0, 3).join(', ');
+  return keys.length > 3 ? `${first} and ${formatNumber(keys.length - 3)} more` : first;
 }

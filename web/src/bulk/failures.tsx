@@ -2,8 +2,8 @@ import { Link } from 'wouter';
 import type { ItemList } from '../api/items.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { withLabels, withoutIds } from '../components/error-text.ts';
 import { formatNumber, pluralize } from '../format.ts';
+import { whyNot } from './change.ts';
 import { nouns } from './kinds.ts';
 import type { BulkChange } from './use-bulk-change.ts';
 
@@ -25,12 +25,15 @@ export function Failures({ kind, change: { failures, clearFailures }, deselect }
           then try again.
         </p>
         <ul className="lines">
-          {listed.map(({ id, key, detail }) => (
-            <li key={id}>
-              {key ? <Link href={`/${kind}/${key}`}>{key}</Link> : <span className="key">{id}</span>}
-              <span className="grow">{withoutIds(withLabels(detail))}</span>
-            </li>
-          ))}
+          {listed.map((failure) => {
+            const { id, key } = failure;
+            return (
+              <li key={id}>
+                {key ? <Link href={`/${kind}/${key}`}>{key}</Link> : <span className="key">{id}</span>}
+                <span className="grow">{whyNot(failure)}</span>
+              </li>
+            );
+          })}
         </ul>
         {count > listed.length && <p className="quiet">The first {formatNumber(listed.length)} are shown.</p>}
       </div>

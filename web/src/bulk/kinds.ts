@@ -1,7 +1,7 @@
 import type { ItemList } from '../api/items.ts';
 
 /** What a bulk change needs to know of an item. */
-export type BulkItem = { id: string; key: string; status: string };
+export type BulkItem = { id: string; key: string; status: string; version: number };
 
 export type Changes = Record<string, unknown>;
 

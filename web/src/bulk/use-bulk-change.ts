@@ -5,7 +5,7 @@ import { endSessionOn401 } from '../api/session.ts';
 import { errorLine } from '../components/error-text.ts';
 import { toast } from '../components/toast.tsx';
 import { pluralize } from '../format.ts';
-import { changeAll, failuresOf, restore } from './change.ts';
+import { changeAll, failuresOf, nameKeys, restore } from './change.ts';
 import { type BulkItem, type Changes, nouns } from './kinds.ts';
 import { useIsAllowed } from './statuses.ts';
 
@@ -14,18 +14,30 @@ export type Done = readonly [verb: string, detail?: string];
 
 export type BulkChange = ReturnType<typeof useBulkChange>;
 
-/** Changes all items together, with Undo where the former statuses can be reached again. */
-export function useBulkChange(kind: ItemList, items: readonly BulkItem[], onDone: () => void) {
+/**
+ * Changes all items together, with Undo where the former statuses can be reached again. `gone` are the keys of items that
+ * were selected and have left the list.
+ */
+export function useBulkChange(
+  kind: ItemList,
+  items: readonly BulkItem[],
+  onDone: () => void,
+  gone: readonly string[] = [],
+) {
   const refresh = useRefresh();
   const isAllowed = useIsAllowed(kind);
   const [isBusy, setBusy] = useState(false);
   const [failures, setFailures] = useState<ReturnType<typeof failuresOf>>();
 
   /** Returns whether the service made the change; otherwise `failures` has the reasons. */
-  const apply = async (changes: Changes, [done, detail]: Done = ['Updated']): Promise<boolean> => {
+  const apply = async (
+    changes: Changes,
+    [done, detail]: Done = ['Updated'],
+    sent: readonly BulkItem[] = items,
+  ): Promise<boolean> => {
     setBusy(true);
     try {
-      const changed = await changeAll(kind, items, changes);
+      const changed = await changeAll(kind, sent, changes);
       const canUndo = changed.every(({ previous }) =>
         previous.status === undefined ? true : isAllowed(String(changes.status), String(previous.status)),
       );
@@ -40,7 +52,9 @@ export function useBulkChange(kind: ItemList, items: readonly BulkItem[], onDone
       if (changed.length === 0) toast('Nothing to change');
       else {
         const counted = pluralize(changed.length, nouns[kind]);
-        toast([done, counted, detail].filter(Boolean).join(' '), canUndo ? undo : undefined);
+        const left = gone.length > 0 && `. Not changed, because they have left the list: ${nameKeys(gone)}`;
+        const text = [done, counted, detail].filter(Boolean).join(' ');
+        toast(left ? text + left : text, canUndo ? undo : undefined);
       }
       onDone();
       return true;
@@ -48,6 +62,8 @@ export function useBulkChange(kind: ItemList, items: readonly BulkItem[], onDone
       const refused = failuresOf(error);
       if (!refused) throw error;
       setFailures(refused);
+      // The next attempt is about what the list shows by then.
+      if (refused.listed.some(({ code }) => code === 'stale')) void refresh();
       return false;
     } finally {
       setBusy(false);
@@ -55,8 +71,8 @@ export function useBulkChange(kind: ItemList, items: readonly BulkItem[], onDone
   };
 
   /** For a button outside of a form, which would show the error itself. */
-  const applyNow = (changes: Changes, done?: Done) =>
-    apply(changes, done).catch((error: Error) => {
+  const applyNow = (changes: Changes, done?: Done, sent?: readonly BulkItem[]) =>
+    apply(changes, done, sent).catch((error: Error) => {
       endSessionOn401(error);
       toast(errorLine(error));
     });

@@ -9,10 +9,12 @@ import type { Column } from '../components/table.tsx';
 import { useShortcut } from '../components/use-shortcut.ts';
 import type { BulkItem } from './kinds.ts';
 import { type RowAction, RowMenu } from './row-menu.tsx';
-import { type Selection, useSelection } from './use-selection.ts';
+import { maxItems, type Selection, useSelection } from './use-selection.ts';
 
 const AssignDialog = lazy(() => import('./bulk-bar.tsx'), 'AssignDialog');
 const BulkBar = lazy(() => import('./bulk-bar.tsx'), 'BulkBar');
+
+const none: ReadonlySet<string> = new Set();
 
 /** The selection of a list and the bar with what can be done with it; nothing for a key that cannot write. */
 export function useBulk<Row extends BulkItem>(
@@ -24,10 +26,11 @@ export function useBulk<Row extends BulkItem>(
   const hasScope = useHasScope();
   const { rows } = list;
   const listName = JSON.stringify(filters);
-  const { selection, clear, deselect } = useSelection(rows, listName);
+  const { selection, ids, gone, clear, deselect } = useSelection(rows, listName);
   const selectFirst = useSelectFirst(list, listName, selection);
-  const [assignedId, setAssignedId] = useState<string>();
-  const assigned = rows.filter(({ id }) => id === assignedId);
+  const keptIds = ids.size > maxItems ? none : ids;
+  useEffect(() => list.keepFresh('selection', keptIds));
+  const [assigned, setAssigned] = useState<Row>();
   const [acted, setActed] = useState<Row>();
   const { run } = useAction();
   const canAssign = hasScope('personnel.read');
@@ -39,7 +42,7 @@ export function useBulk<Row extends BulkItem>(
     // The row of an issue has a button of its own.
     const hasButton = focused?.querySelector('.assign-button');
     if (!row || hasButton || selection.rows.length > 0 || !canChange || !canAssign) return false;
-    setAssignedId(row.id);
+    setAssigned(row);
     return true;
   });
   if (!canChange) return {};
@@ -60,7 +63,7 @@ export function useBulk<Row extends BulkItem>(
                   run: () => (action.act ? void run(() => action.act(row)) : setActed(row)),
                 },
               ]),
-          ...(canAssign ? [{ label: 'Assign…', run: () => setAssignedId(row.id) }] : []),
+          ...(canAssign ? [{ label: 'Assign…', run: () => setAssigned(row) }] : []),
         ]}
       />
     ),
@@ -70,19 +73,21 @@ export function useBulk<Row extends BulkItem>(
     const latest = rows.find(({ id }) => id === acted.id) ?? acted;
     return { selection, menu, bar: action.dialog(latest, () => setActed(undefined)) };
   }
-  if (assigned.length > 0) {
-    const close = () => setAssignedId(undefined);
+  if (assigned) {
+    const close = () => setAssigned(undefined);
     return {
       selection,
       menu,
-      bar: <AssignDialog kind={kind} items={assigned} onClose={close} />,
+      bar: <AssignDialog kind={kind} items={[assigned]} onClose={close} />,
     };
   }
   const hasMore = selection.rows.length === rows.length && list.hasNextPage;
-  const bar = selection.rows.length > 0 && (
+  const bar = ids.size > 0 && (
     <BulkBar
       kind={kind}
       items={selection.rows}
+      gone={gone}
+      isReading={!list.isFresh(keptIds)}
       total={hasMore ? list.total : null}
       selectFirst={selectFirst}
       clear={clear}

@@ -12,18 +12,24 @@ export type Selection<Row> = {
   labelOf: (row: Row) => string;
 };
 
+/** The service changes at most this many items in one request. */
+export const maxItems = 500;
+
 type Item = { id: string; key: string };
 
-type State = { list: string; ids: ReadonlySet<string>; last?: string };
+type State = { list: string; ids: ReadonlySet<string>; keys: ReadonlyMap<string, string>; last?: string };
 
 /** The selected rows of a list. `list` names its filters: other filters start with nothing selected. */
 export function useSelection<Row extends Item>(rows: readonly Row[], list: string) {
-  const [state, setState] = useState<State>({ list, ids: new Set() });
-  if (state.list !== list) setState({ list, ids: new Set() });
+  const [state, setState] = useState<State>({ list, ids: new Set(), keys: new Map() });
+  if (state.list !== list) setState({ list, ids: new Set(), keys: new Map() });
   const { ids } = state;
-  const set = (next: Iterable<string>, last?: string) =>
-    setState({ list, ids: new Set(next), ...(last !== undefined && { last }) });
+  const set = (next: Iterable<string>, last?: string) => {
+    const keys = new Map([...state.keys, ...rows.map(({ id, key }) => [id, key] as const)]);
+    setState({ list, ids: new Set(next), keys, ...(last !== undefined && { last }) });
+  };
   const selected = rows.filter(({ id }) => ids.has(id));
+  const present = new Set(selected.map(({ id }) => id));
 
   const toggle = (row: Row, extend: boolean) => {
     const next = new Set(ids);
@@ -47,6 +53,9 @@ export function useSelection<Row extends Item>(rows: readonly Row[], list: strin
   };
   return {
     selection,
+    ids,
+    /** The keys of selected rows that have left the list. */
+    gone: [...ids].filter((id) => !present.has(id)).map((id) => state.keys.get(id) ?? id),
     clear: () => set([]),
     deselect: (removed: readonly string[]) => set([...ids].filter((id) => !removed.includes(id))),
   };

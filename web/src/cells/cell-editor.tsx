@@ -35,7 +35,7 @@ const IssueCell = ({ item, ...cell }: CellProps<Issue>) => (
 
 const TaskCell = ({ item, ...cell }: CellProps<Task>) => <FieldCell editor={useTaskEditor(item)} {...cell} />;
 
-type Status = { id: string; key: string; status: string };
+type Status = { id: string; key: string; status: string; version: number };
 
 /** An editor with a field for the statuses that need no more input. The others are in the preview. */
 function useWithStatus<Input, Item extends Status>(list: ItemList, editor: Editor<Input, Item>) {
