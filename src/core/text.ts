@@ -111,6 +111,9 @@ export function nearest(word: string, candidates: readonly string[]): string | u
     .sort((a, b) => a.distance - b.distance)[0]?.candidate;
 }
 
+/** The text with line feeds as line breaks, as JSON and Unix have them. */
+export const withLineFeeds = (text: string) => (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
+
 /** Joins words with commas and “and”. `Intl.ListFormat` would add 20 ms to every start of the service. */
 export const joinWords = (words: readonly string[]) =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;

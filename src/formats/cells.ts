@@ -131,12 +131,13 @@ export const escapeFormula = (text: string) =>
     "$&'",
   );
 
-/** Removes the quotes again, also from a workbook that was made from CSV. */
+/** Removes the quote before a text again, also from a workbook that was made from CSV. */
 export const unescapeFormula = (text: string) =>
-  (text[0] === "'" && /^'+[=+\-@\t\r＝＋－＠]/.test(text) ? text.slice(1) : text).replace(
-    /([;\t\n])'(?='*[=+\-@＝＋－＠])/g,
-    '$1',
-  );
+  text[0] === "'" && /^'+[=+\-@\t\r＝＋－＠]/.test(text) ? text.slice(1) : text;
+
+/** Removes all quotes of `escapeFormula`. In a file of another program, one within a text is a part of it. */
+export const unescapeFormulas = (text: string) =>
+  unescapeFormula(text).replace(/([;\t\n])'(?='*[=+\-@＝＋－＠])/g, '$1');
 
 type Valued = { enum?: readonly unknown[]; items?: { enum?: readonly unknown[] } };
 

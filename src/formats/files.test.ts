@@ -6,7 +6,7 @@ import writeExcelFile from 'write-excel-file/node';
 import { repeatedSheet } from '../../test/hostile-files.ts';
 import { sheetRows, workbook, workbookOf } from '../../test/workbook.ts';
 import { sourceOf } from '../import/source.ts';
-import { cellReader, escapeFormula, unescapeFormula, writeCell } from './cells.ts';
+import { cellReader, escapeFormula, unescapeFormulas, writeCell } from './cells.ts';
 import { csvLine, readCsv } from './csv.ts';
 import { repeatedMember } from './json.ts';
 import { readNdjson } from './ndjson.ts';
@@ -54,8 +54,12 @@ test('reads quoted line breaks and reports the line numbers of the file', () => 
 
 test('reports rows with too few or too many cells, or with invalid quotes', () => {
   const [short, long] = csv('a,b\n1\n1,2,3\n');
-  assert.match(short?.error ?? '', /has 1 cells, but the header has 2/);
-  assert.match(long?.error ?? '', /has 3 cells/);
+  assert.equal(
+    short?.error,
+    'This row has 1 cell, but the header has 2. If the last cells are empty, add their separators. If a text has a line break, put it in quotes.',
+  );
+  assert.match(long?.error ?? '', /has 3 cells, .* Put text with a comma/);
+  assert.match(csv('a,b\n1,2,,\n')[0]?.error ?? '', /has 4 cells, .* Remove the empty cells at its end/);
   assert.throws(() => csv('a,b\n1,2\n3,"4\n5,6\n'), /row on line 3 cannot be read: a quote is never closed/);
   const [wide] = csv(`a,b\n"1"${',2'.repeat(400_000)}\n`);
   assert.match(wide?.error ?? '', /has 400001 cells/, 'in linear time');
@@ -571,12 +575,70 @@ test('no cell begins with a formula where semicolons, tabs or line breaks separa
       const text = parts.join('');
       const escaped = escapeFormula(text);
       assert.doesNotMatch(escaped, /(^|[;\t])[=+\-@＝]|\n([=@＝]|[+-](?! ))/);
-      assert.equal(unescapeFormula(escaped), text);
+      assert.equal(unescapeFormulas(escaped), text);
     }),
     { numRuns: 5000 },
   );
   assert.equal(csvLine(['a;=1']), "a;'=1\r\n");
+  // Only an export of Muster has such quotes within a text.
+  assert.deepEqual(cells(csv("a,b\n'=1,x;'=1\n")), [['=1', "x;'=1"]]);
+  assert.deepEqual(cells(csv("a,version,created_at,updated_at\nx;'=1,1,2,3\n")), [['x;=1', '1', '2', '3']]);
   assert.equal(csvLine(['Steps:\n- one; two\n- three']), '"Steps:\n- one; two\n- three"\r\n');
+});
+
+test('takes each of LF, CRLF and CR for a line break, between rows and within texts of any format', async () => {
+  for (const text of [
+    'a,b\r1,x\r2,y\n',
+    'a,b\r1,x\n2,y\r',
+    'a,b\r\r\n1,x\r\r\n2,y\r\r\n',
+    'a,b\n1,x\r2,y',
+    `a,b\r\n1,x\r\n${'\r\n'.repeat(20_000)}2,y`,
+  ])
+    assert.deepEqual(
+      cells(csv(text)),
+      [
+        ['1', 'x'],
+        ['2', 'y'],
+      ],
+      JSON.stringify(text.slice(0, 40)),
+    );
+  assert.deepEqual(cells(csv('a,b\r\n1,"x\r\ny\rz"')), [['1', 'x\ny\nz']]);
+  const object = { a: 'x\r\ny\rz', list: ['x\r\ny'], map: { key: 'x\ry' } };
+  const [row] = [...readNdjson(Buffer.from(JSON.stringify(object)))].flat();
+  assert.deepEqual(row?.cells, ['x\ny\nz', ['x\ny'], { key: 'x\ny' }]);
+  const rows = sheetRows(['a'], ['x_x000D_\ny&#13;z']);
+  assert.deepEqual(cells(await xlsx(await workbookOf([{ name: 's', rows }]))), [['x\ny\nz']]);
+});
+
+test('warns of a cell with lines that look like rows', () => {
+  const codes = (text: string) => csv(text).map(({ warning }) => warning?.code);
+  assert.deepEqual(codes('a,b,c\n1,x,"y\n2,x,y\n3,x,y"\n4,x,y\n'), ['rows_in_cell', undefined]);
+  assert.deepEqual(codes('a,b,c\n1,x,"y\n2,x,z"\n'), ['rows_in_cell']);
+  assert.deepEqual(codes('a,b,c\n1,x,"One, two,\nthree.\n\nFour, five, six."\n'), [undefined]);
+});
+
+test('a merged cell is the value of all its rows, and a hidden row has a warning', async () => {
+  let line = 0;
+  const texts = sheetRows(['id', 'group'], ['1', 'Ops'], ['2', ''], ['3', ''], ['4', ''], ['5', 'Dev']);
+  const rows =
+    texts.replaceAll(/<row>/g, () => `<row r="${++line}"${line === 4 ? ' hidden="1"' : ''}>`) +
+    '</sheetData><mergeCells count="2"><mergeCell ref="B2:B4"/><mergeCell ref="A1:B1"/></mergeCells><sheetData>';
+  const found = await xlsx(await workbookOf([{ name: 's', rows }]));
+  assert.deepEqual(
+    found.map(({ cells }) => [...cells]),
+    [['1', 'Ops'], ['2', 'Ops'], ['3', 'Ops'], ['4'], ['5', 'Dev']],
+  );
+  assert.deepEqual(
+    found.map(({ warning }) => warning?.code),
+    [undefined, undefined, 'hidden_row', undefined, undefined],
+  );
+});
+
+test('a text that no cell of a workbook can have is replaced by where it is', async () => {
+  const file = await workbook([['members'], ['x'.repeat(32_767)], ['x'.repeat(32_768)]]);
+  const [fits, long] = cells(await xlsx(file)).map(([cell]) => String(cell));
+  assert.equal(fits?.length, 32_767);
+  assert.equal(long, '[32768 characters, more than a cell of a workbook can have: export CSV or NDJSON]');
 });
 
 test('reads one JSON object per line; any other line is a row with an error', () => {

@@ -1,4 +1,5 @@
 import { Problem } from '../core/errors.ts';
+import { withLineFeeds } from '../core/text.ts';
 import { decoded } from './decoding.ts';
 import { readJson } from './json.ts';
 import { countBlankRows, maxColumns, maxRowLength, type Row } from './rows.ts';
@@ -32,12 +33,24 @@ function objectIn(content: string): Omit<Row, 'line'> {
       const names = Object.keys(object);
       if (names.length > maxColumns)
         return { names: [], cells: [], error: `This object has more than ${maxColumns} members.` };
-      return { names, cells: Object.values(object) };
+      const cells = Object.values(object);
+      return {
+        names,
+        cells: /\\r|\\u000d/i.test(content) ? cells.map((cell) => withBreaks(cell, 2)) : cells,
+      };
     }
     return invalidLine('it is not an object, such as {"name": "Ada"}');
   } catch (error) {
     return invalidLine(error instanceof Error ? error.message : '');
   }
+}
+
+/** A value with line feeds as line breaks, in lists and maps too. */
+function withBreaks(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return withLineFeeds(value);
+  if (typeof value !== 'object' || value === null || depth === 0) return value;
+  if (Array.isArray(value)) return value.map((item) => withBreaks(item, depth - 1));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withBreaks(item, depth - 1)]));
 }
 
 const invalidLine = (why: string) => ({

@@ -1,4 +1,4 @@
-import { invalidParameter, Problem } from '../core/errors.ts';
+import { type FieldError, invalidParameter, Problem } from '../core/errors.ts';
 import { fold } from '../core/text.ts';
 
 /** One raw row of a file. The columns (`columns.ts`) decide what its cells mean. */
@@ -21,6 +21,8 @@ export type Row = {
   error?: string;
   /** Why the row is no data, such as a group title; it is not imported. */
   skipped?: string;
+  /** What is odd about the row as a whole. */
+  warning?: FieldError;
 };
 
 /** A line, and the texts of its cells that are not empty. */
@@ -49,7 +51,13 @@ export function countBlankRows(): () => void {
 const tooManyBlankRows = `The file has more than ${maxBlankRows} blank rows. Nothing was imported. Delete the blank rows.`;
 
 /** A row of a table before its columns are named. `count` is its number of cells, if the format requires that of all rows. */
-export type TableRow = { line: number; cells: readonly unknown[]; count?: number; error?: string };
+export type TableRow = {
+  line: number;
+  cells: readonly unknown[];
+  count?: number;
+  error?: string;
+  warning?: FieldError;
+};
 
 /** The lines of a header among the first rows of a table, and the names they give to the columns. */
 type Header = { position: number; lines: number; names: readonly string[] };
@@ -93,14 +101,15 @@ export function createTable(layout: TableLayout = plainLayout) {
   /** A row with a single cell, which is a group title if the header follows it again. */
   let held: TableRow | undefined;
 
-  const toRow = ({ line, cells, count, error }: TableRow, names: readonly string[]): Row => {
+  const toRow = ({ line, cells, count, error, warning }: TableRow, names: readonly string[]): Row => {
     if (error !== undefined) return { line, names, cells, error };
     const skipped = layout.whySkipped(names, cells);
     if (skipped !== undefined) return { line, names, cells, skipped };
-    if (count !== undefined && count !== names.length)
-      return { line, names, cells, error: wrongCount(count, names.length) };
     const unnamed = cells.findIndex((cell, i) => i >= names.length && isFilled(cell));
-    return { line, names, cells, ...(unnamed !== -1 && { error: unnamedColumn(unnamed) }) };
+    if (count !== undefined && count !== names.length)
+      return { line, names, cells, error: wrongCount(count, names.length, unnamed === -1) };
+    if (unnamed !== -1) return { line, names, cells, error: unnamedColumn(unnamed) };
+    return { line, names, cells, ...(warning && { warning }) };
   };
 
   function flush(names: readonly string[], rows: Row[], skipped?: string): void {
@@ -221,5 +230,11 @@ export function columnNumber(reference: string | undefined): number | undefined 
 export const unnamedColumn = (column: number) =>
   `Column ${columnName(column)} has a value in this row, but no name in the header. Name the column, or clear the cell.`;
 
-const wrongCount = (count: number, width: number) =>
-  `This row has ${count} cells, but the header has ${width}. Put text with a comma, semicolon or line break in quotes.`;
+function wrongCount(count: number, width: number, isEmptyBeyond: boolean): string {
+  const found = `This row has ${count} ${count === 1 ? 'cell' : 'cells'}, but the header has ${width}.`;
+  if (count < width)
+    return `${found} If the last cells are empty, add their separators. If a text has a line break, put it in quotes.`;
+  return isEmptyBeyond
+    ? `${found} Remove the empty cells at its end, and check that each value is below its name.`
+    : `${found} Put text with a comma, semicolon or line break in quotes.`;
+}

@@ -1,4 +1,5 @@
-import { escapeFormula, unescapeFormula } from './cells.ts';
+import { withLineFeeds } from '../core/text.ts';
+import { unescapeFormula } from './cells.ts';
 import { columnName } from './rows.ts';
 import { escapeXml } from './xml.ts';
 import { zipped } from './zip.ts';
@@ -88,9 +89,20 @@ function cellXml(at: string, value: unknown, kind: SheetColumn['kind']): string 
   return serial ? `<c r="${at}" s="${style[kind]}"><v>${serial}</v></c>` : textCell(at, String(value));
 }
 
-/** A text in a workbook is no formula. One that has a quote gets another one, because the reader removes one. */
-const textCell = (at: string, text: string, styleIndex?: number) =>
-  `<c r="${at}"${styleIndex ? ` s="${styleIndex}"` : ''} t="inlineStr"><is><t xml:space="preserve">${escaped(unescapeFormula(text) === text ? text : escapeFormula(text))}</t></is></c>`;
+/** The maximum length of a text in a cell. Excel repairs a file with a longer one, and drops what is beyond. */
+const maxTextLength = 32_767;
+
+/**
+ * A text in a workbook is no formula. One that has a quote gets another one, because the reader removes one. Instead of a
+ * text that is too long, such as the members of a large group, the cell says where it is. An import rejects that.
+ */
+const textCell = (at: string, whole: string, styleIndex?: number) => {
+  const text =
+    whole.length <= maxTextLength
+      ? whole
+      : `[${whole.length} characters, more than a cell of a workbook can have: export CSV or NDJSON]`;
+  return `<c r="${at}"${styleIndex ? ` s="${styleIndex}"` : ''} t="inlineStr"><is><t xml:space="preserve">${escaped(unescapeFormula(text) === text ? text : `'${text}`)}</t></is></c>`;
+};
 
 /** Spreadsheets count days from the end of 1899, but count a 29 February 1900 that did not exist. */
 function serialOf(time: string): number | undefined {
@@ -102,9 +114,12 @@ function serialOf(time: string): number | undefined {
 const escaped = (text: string) =>
   escapeXml(text.replace(/_(?=x[0-9A-Fa-f]{4}_)|[\ufffe\uffff]/g, (special) => `_x${hexOf(special)}_`));
 
+/** The text of a cell, with line feeds as line breaks: Excel writes `_x000D_` for a carriage return. */
 export const unescaped = (text: string) =>
-  text.includes('_x')
-    ? text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
-    : text;
+  withLineFeeds(
+    text.includes('_x')
+      ? text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
+      : text,
+  );
 
 const hexOf = (character: string) => character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');

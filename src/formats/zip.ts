@@ -2,8 +2,14 @@ import { Readable } from 'node:stream';
 import { type Entry as FileEntry, type ZipFile as FileReader, fromBufferPromise } from 'yauzl';
 import { ZipFile as FileWriter } from 'yazl';
 
-/** A file in a ZIP file. `content` decompresses it piece by piece, up to `maxBytes`; `spend` counts other work as bytes. */
-export type Entry = { content: (maxBytes: number) => AsyncGenerator<Uint8Array>; spend(bytes: number): void };
+/**
+ * A file in a ZIP file. `content` decompresses it piece by piece, up to `maxBytes`; `spend` counts other work as bytes. Bytes
+ * that are not parsed count as a `share` of themselves.
+ */
+export type Entry = {
+  content: (maxBytes: number, share?: number) => AsyncGenerator<Uint8Array>;
+  spend(bytes: number): void;
+};
 
 /** An invalid ZIP file. The message completes a sentence about the file. */
 export class ZipError extends Error {
@@ -43,7 +49,7 @@ export async function entriesOf(file: Uint8Array): Promise<Map<string, Entry>> {
       throw new ZipError(`it has more than ${maxEntries} entries`, { isTooLarge: true });
     for await (const entry of reader.eachEntry())
       entries.set(entry.fileName, {
-        content: (maxBytes) => contentOf(reader, entry, maxBytes, spend),
+        content: (maxBytes, share = 1) => contentOf(reader, entry, maxBytes, (bytes) => spend(bytes * share)),
         spend,
       });
   } catch (error) {

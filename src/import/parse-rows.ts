@@ -73,8 +73,14 @@ export const uniqueKeysOf = (row: Keyed, { keys }: { keys: readonly ImportKey[] 
 /** The number of errors that are reported for a row. */
 const maxErrors = 20;
 
-/** More than any list of a resource may have. */
+/** More than any list of a resource may have, and the number of people that a cell can name other than by their ids. */
 const maxListItems = 1000;
+
+/** The number of different people that a file can name other than by their ids: each is looked up. */
+const maxNamed = 100_000;
+
+/** The number of ids in a cell, such as the members of a large group. */
+const maxIds = 10_000;
 
 /** Longer than any name, id or email. */
 const maxReferenceLength = 500;
@@ -86,6 +92,7 @@ export function createRowParser(
   keepsSource = false,
 ) {
   const check = checkOf(schemaWithoutReferences(importable));
+  const named = new Set<string>();
   const inTable = isTable ? columns.table() : [];
   const { joined = {}, personNames = [] } = importable;
   // `First name` alone is not the name of somebody who has one.
@@ -107,7 +114,7 @@ export function createRowParser(
       onlyNew: [],
       identity: {},
       errors: [],
-      warnings: [],
+      warnings: row.warning ? [row.warning] : [],
     };
     if (row.error !== undefined) {
       return { ...parsed, isUnreadable: true, errors: [{ code: 'unreadable', detail: row.error }] };
@@ -131,6 +138,11 @@ export function createRowParser(
       if (!isSet(column)) readCell(parsed, split, column, text, true, importable, columns);
     parsed.onlyNew.push(...partial.filter((field) => parsed.values[field] === undefined));
     joinSplitValues(parsed, split, importable);
+    for (const { field, texts } of parsed.references) {
+      const added = texts.filter((text) => !isId(text) && !named.has(text));
+      if (named.size + added.length > maxNamed) parsed.errors.push(fieldError(field, 'too_many', tooMany));
+      else for (const text of added) named.add(text);
+    }
     const errors = check(parsed.values);
     const explain = (error: FieldError) => {
       const field = error.pointer?.slice('#/'.length) ?? '';
@@ -267,7 +279,9 @@ function readCell(
       const isList = column.is === 'reference' && column.isList;
       const given = textsOf(column.read ? column.read(cell) : cell, isList, isTable);
       const texts = columns.hasInvertedNames() ? given?.map(inReadingOrder) : given;
-      if (texts && (texts.length > maxListItems || texts.some(({ length }) => length > maxReferenceLength)))
+      const named = texts?.filter((text) => !isId(text)) ?? [];
+      const isTooLong = named.some(({ length }) => length > maxReferenceLength);
+      if (texts && (texts.length > maxIds || named.length > maxListItems || isTooLong))
         parsed.errors.push(fieldError(column.field, 'maxLength', tooLong));
       else if (texts)
         parsed.references.push({
@@ -322,22 +336,26 @@ function readCell(
 export const isProject = ({ id, key, name, external_id }: ItemProject, text: string) =>
   [id, key, name, external_id].some((own) => own !== null && fold(own) === fold(text));
 
-const tooLong = `This can have at most ${maxListItems} items of at most ${maxReferenceLength} characters each.`;
+const isId = (text: string) => /^(?:usr|grp|rsk|iss)_\w+$/.test(text);
+
+const tooMany = `The rows up to here name more than ${maxNamed} different people, groups or items. Split the file, or use IDs.`;
+
+const tooLong = `This can have at most ${maxIds} IDs, or ${maxListItems} names of at most ${maxReferenceLength} characters each.`;
 
 const textsIn = (cell: unknown) =>
-  (Array.isArray(cell) ? cell.slice(0, maxListItems + 1) : [cell]).filter((text) => typeof text === 'string');
+  (Array.isArray(cell) ? cell.slice(0, maxIds + 1) : [cell]).filter((text) => typeof text === 'string');
 
 const textOf = (cell: unknown) => (cell === undefined || cell === null ? '' : normalize(String(cell)));
 
 /** The texts of a reference; undefined if the cell has the wrong type. */
 function textsOf(cell: unknown, isList: boolean, isTable: boolean): string[] | undefined {
   if (cell === undefined || cell === null || cell === '') return [];
-  const inTable = isList ? String(cell).split(';', maxListItems + 1) : [String(cell)];
+  const inTable = isList ? String(cell).split(';', maxIds + 1) : [String(cell)];
   const inObject = isList ? cell : [cell];
   const texts = isTable ? inTable : inObject;
   if (!Array.isArray(texts) || !texts.every((text) => typeof text === 'string')) return undefined;
   return texts
-    .slice(0, maxListItems + 1)
+    .slice(0, maxIds + 1)
     .map(normalize)
     .filter((text) => text !== '');
 }

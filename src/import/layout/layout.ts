@@ -131,7 +131,10 @@ function isSecondLine(
   const filled = namesIn(second).flatMap((text, i) => {
     const column = findColumn(above[i] ?? '');
     const isRequired = column !== undefined && (input.required as string[]).includes(column.field);
-    return text === '' ? [] : [{ text, above: above[i] ?? '', column, known: findColumn(text), isRequired }];
+    // A cell that is merged with the one above it has its text.
+    return text === '' || text === above[i]
+      ? []
+      : [{ text, above: above[i] ?? '', column, known: findColumn(text), isRequired }];
   });
   const named = filled.filter(({ known }) => known);
   if (named.length < 2 || 2 * named.length < filled.length) return false;
@@ -157,7 +160,8 @@ function combine(
   const names: string[] = [];
   let group = '';
   for (let i = 0; i < Math.max(above.length, below.length); i++) {
-    const [upper = '', lower = ''] = [above[i], below[i]];
+    const upper = above[i] ?? '';
+    const lower = below[i] === upper ? '' : (below[i] ?? '');
     group = upper || (lower === '' ? '' : group);
     const both = [group, lower].filter((part) => part !== '').join(' ');
     names.push(lower === '' || findColumn(both) || !findColumn(lower) ? both : lower);
