@@ -10,46 +10,84 @@ export type DateOrder = (typeof dateOrders)[number];
 /** Longer texts are not dates. */
 const maxLength = 40;
 
-// English, German or French. Any other word before a date, such as “before”, changes its meaning.
-const weekday = String.raw`(?:(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?|mo|di|mi|do|fr|sa|so|lun|mar|mer|jeu|ven|sam|dim)\.?,?\s+)?`;
-const zone = String.raw`(?:\s*(?:z|[+-]\d{2}(?::?\d{2})?|\(?(?:utc|gmt|[a-z]{1,4}[sd]?t)(?:[+-]\d{1,2}(?::?\d{2})?)?\)?)){0,3}`;
+/** English, German and French, from Sunday on. Any other word before a date, such as “before”, changes its meaning. */
+const weekdays = [
+  'sun so dim',
+  'mon mo lun',
+  'tue di mar',
+  'wed mi mer',
+  'thu do jeu',
+  'fri fr ven',
+  'sat sa sam',
+];
+const weekday = String.raw`(?:(?<weekday>(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?|mo|di|mi|do|fr|sa|so|lun|mar|mer|jeu|ven|sam|dim)\.?,?\s+)?`;
+const zone = String.raw`(?<zone>(?:\s*(?:z|[+-]\d{2}(?::?\d{2})?|\(?(?:utc|gmt|[a-z]{1,4}[sd]?t)(?:[+-]\d{1,2}(?::?\d{2})?)?\)?)){0,3})`;
 /** Nothing but a time may follow a date: other text, such as the end of a period, would be lost. */
-const time = String.raw`(?:(?:T|,?\s+(?:at\s+)?|,)[0-2]?\d(?:(?::[0-5]\d){1,2}(?:[.,]\d{1,9})?(?:\s*[ap]\.?m\.?)?|\s*[ap]\.?m\.?)${zone})?$`;
-const yearFirst = new RegExp(String.raw`^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})${time}`, 'i');
-const digitsOnly = /^(\d{4})(\d\d)(\d\d)$/;
-const numeric = new RegExp(String.raw`^${weekday}(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d\d)${time}`, 'i');
+const time = String.raw`(?:(?:T|,?\s+(?:at\s+)?|,)(?<hour>[0-2]?\d)(?::(?<minute>[0-5]\d)(?::(?<second>[0-5]\d))?(?:[.,]\d{1,9})?(?:\s*(?<half>[ap])\.?m\.?)?|\s*(?<noon>[ap])\.?m\.?)${zone})?$`;
+const yearFirst = new RegExp(
+  String.raw`^(?<year>\d{4})[-/.](?<month>\d{1,2})[-/.](?<day>\d{1,2})${time}`,
+  'i',
+);
+const digitsOnly = /^(?<year>\d{4})(?<month>\d\d)(?<day>\d\d)$/;
+const numeric = new RegExp(
+  String.raw`^${weekday}(?<first>\d{1,2})(?<separator>[-/.])(?<other>\d{1,2})\k<separator>(?<year>\d{4}|\d\d)${time}`,
+  'i',
+);
 const dayName = new RegExp(
-  String.raw`^${weekday}(\d{1,2})(?:st|nd|rd|th|\.)?[\s/-]+(?:de\s+)?(\p{L}{3,12})\.?[\s,/-]+(?:de\s+)?(\d{4}|\d\d)${time}`,
+  String.raw`^${weekday}(?<day>\d{1,2})(?:st|nd|rd|th|\.)?[\s/-]+(?:de\s+)?(?<name>\p{L}{3,12})\.?[\s,/-]+(?:de\s+)?(?<year>\d{4}|\d\d)${time}`,
   'iu',
 );
 const nameDay = new RegExp(
-  String.raw`^${weekday}([a-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})${time}`,
+  String.raw`^${weekday}(?<name>[a-z]{3,9})\.?\s+(?<day>\d{1,2})(?:st|nd|rd|th)?,?\s+(?<year>\d{4})${time}`,
   'i',
 );
 
-/** A time that names its offset from UTC, such as `2026-11-16T01:30:00Z`. */
-const instant = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)? ?(Z|UTC|[+-]\d\d:?\d\d)$/i;
-
 /**
  * Reads a date in a usual notation, with or without a time, as a day such as `2026-11-15`. A time with an offset is read as
- * the day in the time zone of the organization. Other texts stay unchanged, so that the schema rejects them.
+ * the day in the time zone of the organization. Other texts stay unchanged, so that the schema rejects them: also one with
+ * another weekday than that of its day, or with a time zone that has only a name, because several zones share one.
  */
 export function readDate(text: string, order: DateOrder | undefined, time_zone: string): string {
   if (text.length > maxLength) return text;
-  // JavaScript parses 31 February as a day in March.
-  const time = instant.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(time)) return dayAt(time, time_zone);
-  const [, year, month, day] = yearFirst.exec(text) ?? digitsOnly.exec(text) ?? [];
-  if (year) return dayOf(year, month, day);
-  const [, first, separator, second, yearLast] = numeric.exec(text) ?? [];
-  if (yearLast)
-    return separator === '.' || order !== 'mdy'
-      ? dayOf(yearLast, second, first)
-      : dayOf(yearLast, first, second);
-  const named = dayName.exec(text);
-  if (named) return namedDay(named[3], named[2], named[1]) ?? text;
-  const nameFirst = nameDay.exec(text);
-  return (nameFirst && namedDay(nameFirst[3], nameFirst[1], nameFirst[2])) ?? text;
+  for (const pattern of [yearFirst, digitsOnly, numeric, dayName, nameDay]) {
+    const { groups } = pattern.exec(text) ?? {};
+    const day = groups && writtenDay(groups, order);
+    if (groups && day !== undefined) return dayInZone(text, day, groups, time_zone);
+  }
+  return text;
+}
+
+type Groups = Readonly<Record<string, string | undefined>>;
+
+function writtenDay(
+  { year, month, day, name, first, separator, other }: Groups,
+  order: DateOrder | undefined,
+): string | undefined {
+  if (name !== undefined) return namedDay(year, name, day);
+  if (first === undefined) return dayOf(year, month, day);
+  return separator === '.' || order !== 'mdy' ? dayOf(year, other, first) : dayOf(year, first, other);
+}
+
+/** The day in the time zone of the organization; the text itself if its weekday or its time cannot be. */
+function dayInZone(
+  text: string,
+  day: string,
+  { weekday, hour, minute = '0', second = '0', half, noon, zone = '' }: Groups,
+  time_zone: string,
+): string {
+  // The schema says what is wrong with the day.
+  if (!isDay(day)) return day;
+  const named = weekday && fold(weekday).slice(0, 3);
+  const midnight = Date.parse(day);
+  if (named && !weekdays[new Date(midnight).getUTCDay()]?.split(' ').includes(named)) return text;
+  const [, sign, hours, minutes = '0'] = /([+-])(\d{1,2}):?(\d{2})?/.exec(zone) ?? [];
+  if (zone.trim() !== '' && hours === undefined && !/\b(?:z|utc|gmt)\b|^z/i.test(zone.trim())) return text;
+  const suffix = (half ?? noon)?.toLowerCase();
+  const atHour = suffix === undefined ? Number(hour) : (Number(hour) % 12) + (suffix === 'p' ? 12 : 0);
+  if (zone.trim() === '') return day;
+  const offset = (Number(hours ?? 0) * 60 + Number(minutes)) * (sign === '-' ? -1 : 1);
+  const seconds = (atHour * 60 + Number(minute) - offset) * 60 + Number(second);
+  return atHour > 23 || Math.abs(offset) > 14 * 60 ? text : dayAt(midnight + seconds * 1000, time_zone);
 }
 
 function namedDay(year: string | undefined, name = '', day: string | undefined): string | undefined {
@@ -77,9 +115,9 @@ export type DateEvidence = { [finding in DateOrder | 'either']?: { text: string;
 /** Records what a cell reveals. Only numeric dates that are not separated by points leave the order open. */
 export function addEvidence(evidence: DateEvidence, cell: unknown, line: number): void {
   if (typeof cell !== 'string' || cell.length > maxLength) return;
-  const [, first, separator, second] = numeric.exec(cell.trim()) ?? [];
-  if (!first || !second || separator === '.' || first === second) return;
-  const finding = Number(first) > 12 ? 'dmy' : Number(second) > 12 ? 'mdy' : 'either';
+  const { first, separator, other } = numeric.exec(cell.trim())?.groups ?? {};
+  if (!first || !other || separator === '.' || first === other) return;
+  const finding = Number(first) > 12 ? 'dmy' : Number(other) > 12 ? 'mdy' : 'either';
   evidence[finding] ??= { text: cell, line };
 }
 

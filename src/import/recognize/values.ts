@@ -41,8 +41,8 @@ type ReaderOptions = {
   /** The values that the request assigns to texts, by normalized text. */
   assigned: ReadonlyMap<string, string>;
   hints: Hints;
-  /** Receives each text that is read as another value. The value is undefined if none was found. */
-  record(text: string, value: unknown): void;
+  /** Receives each text that is read as another value, of a date with its notation. It is undefined if none was found. */
+  record(text: string, value: unknown, notation?: string): void;
 };
 
 /** Returns a function that reads the cells of a field in the notations of other tools. */
@@ -68,8 +68,15 @@ export function valueReader(
       record(text, null);
       return read('');
     }
-    if (isDay)
-      return readDate(typeof cell === 'string' ? text : String(read(cell)), hints.order, hints.time_zone);
+    if (isDay) {
+      const day = readDate(
+        typeof cell === 'string' ? text : String(read(cell)),
+        hints.order,
+        hints.time_zone,
+      );
+      if (day !== text) record(text, day, text.replace(/\d/g, '0').replace(/\p{L}+/gu, 'a'));
+      return day;
+    }
     const plain = isRating
       ? readRating(cell, ratings, hints.scale, (label) => values.get(normalizeWord(label)))
       : read(cell);
@@ -127,6 +134,8 @@ export function explainError(error: FieldError, { property, value, column, scale
     return { ...error, detail: `${error.detail} Or assign the text with \`map_values\`.` };
   const hasMoreThanDate =
     property.format === 'date' && /\d.*\s|\s.*\d/.test(String(value).slice(0, maxLength));
-  const hint = ' A cell holds one day, with nothing but a time after it.';
+  const hint =
+    ' A cell holds one day, with nothing but a time after it. A weekday must be that of the day, and a time zone UTC or an ' +
+    'offset such as +01:00.';
   return hasMoreThanDate && error.code === 'format' ? { ...error, detail: error.detail + hint } : error;
 }
