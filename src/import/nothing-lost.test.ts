@@ -3,6 +3,11 @@ import { test } from 'node:test';
 import { onBothEngines, onSqlite, pluck, type TestService, withKey } from '../../test/service.ts';
 import { sheetRows, workbookOf } from '../../test/workbook.ts';
 import { xlsxType } from '../formats/xlsx-write.ts';
+import { groupImport } from '../resources/groups/import.ts';
+import type { Importable } from './importable.ts';
+import { createRowParser } from './parse-rows.ts';
+import { createColumns } from './recognize/columns.ts';
+import { readRecognition } from './recognize/parameters.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: response bodies are untyped in tests
 type Any = any;
@@ -74,14 +79,16 @@ onSqlite('an import loses nothing in silence:', (start) => {
       '2026-11-20 5',
       '2026-11-20',
       '2026-11-20T09:30:00Z',
-      'Fri 20.11.2026 9:30 PM CET',
+      'Fri 20.11.2026 9:30 PM',
       '20/Nov/26 09:30:00.5 +0100',
+      'Fri 20.11.2026 9:30 PM CET',
+      'Mon 20.11.2026',
     ];
     const file = `name,start date\n${dates.map((date, i) => `P${i},${date}\n`).join('')}`;
     const { body } = await send('/v1/personnel/import', file);
     assert.deepEqual(
       notesOf(body, 'errors'),
-      [2, 3, 4, 5].map((line) => [line, '#/start_on', 'format']),
+      [2, 3, 4, 5, 10, 11].map((line) => [line, '#/start_on', 'format']),
     );
     assert.match(body.results[0].errors[0].detail, /one day, with nothing but a time after it/);
     assert.deepEqual(
@@ -265,6 +272,98 @@ onSqlite('an import loses nothing in silence:', (start) => {
     );
     assert.equal((await all('/v1/projects')).length, 2);
     assert.deepEqual(pluck(await all('/v1/projects/APOLLO/risks'), 'owner_name'), ['Mary']);
+  });
+});
+
+onSqlite('an import tells', (start) => {
+  test('each text that was read as another value, with its number of cells', async (t) => {
+    const { service, key, send } = await importer(start(t));
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const many = Array.from({ length: 60 }, (_, i) => `M${i},${i + 10}%,,\n`).join('');
+    const file =
+      'Title,Impact (%),Raised on,Owner\nA,High,15.11.2026,TBD\nB,high,16.11.2026,\nC,High,17 Nov 2026,TBD\n' +
+      `D,,2026-11-18,\n${many}`;
+    for (const query of ['dry_run=true', 'atomic=true']) {
+      const { body, text } = await send(`/v1/projects/APOLLO/risks/import?${query}`, file);
+      assert.equal(body.summary?.failed, 0, text);
+      const found = body.summary.readings.filter(({ text }: Any) => !text.endsWith('%'));
+      assert.deepEqual(
+        found.map(({ column, text, value, cells }: Any) => [column, text, value, cells]),
+        [
+          ['Impact (%)', 'High', '4', 2],
+          ['Impact (%)', 'high', '4', 1],
+          ['Raised on', '15.11.2026', '2026-11-15', 2],
+          ['Raised on', '17 Nov 2026', '2026-11-17', 1],
+          ['Owner', 'TBD', 'null', 2],
+        ],
+      );
+      assert.equal(body.summary.readings.length, found.length + 60);
+      assert.equal(Object.keys(body.summary.values['Impact (%)']).length, 50);
+      assert.equal(body.summary.values['Raised on'], undefined);
+    }
+  });
+
+  test('the warnings of unchanged rows, and that a file may be cut off', async (t) => {
+    const { service, key, send } = await importer(start(t));
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const path = '/v1/projects/APOLLO/risks/import?mode=upsert&results=changed';
+    const file = 'external_id,title,probability,impact,score\n1,A,2,2,25\n2,B,2,2,4';
+    for (const lines of [[2, 3], [2]]) {
+      const { body } = await send(path, file);
+      assert.deepEqual(pluck(body.results, 'line'), lines);
+      assert.match(body.summary.explanation, /^Its last line has no line break/);
+    }
+    assert.doesNotMatch((await send(path, `${file}\r\n`)).body.summary.explanation, /line break/);
+  });
+
+  test('merged cells as the value of all their rows, which an upsert does not clear', async (t) => {
+    const { service, key, send, all } = await importer(start(t));
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    let line = 0;
+    const cells = sheetRows(
+      ['Risk ID', 'Title', 'Category'],
+      ['1', 'A', 'Supply'],
+      ['2', 'B', ''],
+      ['3', 'C', ''],
+    );
+    const rows = `${cells.replaceAll('<row>', () => `<row r="${++line}">`)}</sheetData><mergeCells count="1"><mergeCell ref="C2:C3"/></mergeCells><sheetData>`;
+    const file = await workbookOf([{ name: 'Risks', rows }]);
+    for (const status of ['created', 'unchanged']) {
+      const { body } = await send('/v1/projects/APOLLO/risks/import?mode=upsert', file, xlsxType);
+      assert.deepEqual(pluck(body.results, 'status'), [status, status, status], JSON.stringify(body));
+    }
+    const risks = await all('/v1/projects/APOLLO/risks');
+    assert.deepEqual(risks.map(({ title, category }) => [title, category]).sort(), [
+      ['A', 'Supply'],
+      ['B', 'Supply'],
+      ['C', null],
+    ]);
+  });
+
+  test('a group of 1,001 members that was exported, and too many names', async (t) => {
+    const { service, key, send } = await importer(start(t));
+    const people = Array.from({ length: 1001 }, (_, i) => `Person ${i}\n`).join('');
+    await send('/v1/personnel/import', `name\n${people}`);
+    const group = await service.make('/v1/groups', key, { name: 'All' });
+    const ids = pluck(await service.list('/v1/personnel', key), 'user_id');
+    const header = { id: group.id, name: 'All', member_user_ids: ids };
+    const first = await send('/v1/groups/import?mode=upsert', JSON.stringify(header), 'application/x-ndjson');
+    assert.equal(first.body.summary.updated, 1, first.text);
+    const { text } = await service.get('/v1/groups?include=members&format=csv', key);
+    const again = await send('/v1/groups/import?mode=upsert', text);
+    assert.equal(again.body.summary.unchanged, 1, again.text);
+
+    const importable = groupImport() as unknown as Importable;
+    const recognition = readRecognition({} as never, 'UTC');
+    const parse = createRowParser(importable, createColumns(importable, recognition), false);
+    const row = (line: number, names: number) => {
+      const members = Array.from({ length: names }, (_, i) => `Person ${line} ${i}`);
+      return parse({ line, names: ['name', 'member_user_ids'], cells: [`G${line}`, members] }, line).errors;
+    };
+    assert.deepEqual(pluck(row(0, 1001), 'code'), ['maxLength']);
+    for (let line = 1; line <= 100; line++) assert.deepEqual(row(line, 1000), []);
+    assert.deepEqual(pluck(row(100, 1000), 'code'), [], 'the same names');
+    assert.deepEqual(pluck(row(101, 1), 'code'), ['too_many']);
   });
 });
 

@@ -58,7 +58,7 @@ type StoredResults = { counts: Record<Status, number>; packed: string[]; people?
 /** The texts in columns for people that matched nobody, and those that say that there is nobody, each by column. */
 type PeopleFound = {
   unknown: Record<string, ImportSummary['unknown_people'][number]>;
-  nobody: Record<string, string[]>;
+  nobody: Record<string, Record<string, number>>;
 };
 
 /** The keys of those whom some rows have brought, those among them who are back, and the ids of incomplete rows. */
@@ -78,7 +78,6 @@ export const withReturns =
   };
 
 const maxPeople = 1000;
-const maxNobody = 50;
 
 /**
  * The results of all rows in the order of the file, although rows finish in any order. Each completed block of rows is
@@ -107,6 +106,10 @@ export class Results {
     const results = new Results(0);
     Object.assign(results.counts, stored.counts);
     Object.assign(results.people, stored.people);
+    // Results that 0.4.0 has stored for an Idempotency-Key do not have the number of cells.
+    for (const [column, texts] of Object.entries<unknown>(results.people.nobody))
+      if (Array.isArray(texts))
+        results.people.nobody[column] = Object.fromEntries(texts.map((text) => [text, 1]));
     results.#packed.push(...stored.packed.map((block) => Buffer.from(block, 'base64')));
     return results;
   }
@@ -145,9 +148,9 @@ export class Results {
     }
     for (const { field, text } of nobody) {
       const column = columns.columnFor(field) ?? field;
-      const texts = this.people.nobody[column] ?? [];
+      const texts = this.people.nobody[column] ?? Object.create(null);
       this.people.nobody[column] = texts;
-      if (!texts.includes(text) && texts.length < maxNobody) texts.push(text);
+      if (text in texts || Object.keys(texts).length < maxPeople) texts[text] = (texts[text] ?? 0) + 1;
     }
   }
 
@@ -191,10 +194,11 @@ export class Results {
     }
   }
 
-  /** The results without the rows that changed nothing. */
+  /** The results without the rows that changed nothing and of which there is nothing to say. */
   async *textsOfChanged(): AsyncGenerator<string[]> {
     for await (const texts of this.texts()) {
-      const changed = texts.filter((text) => !/^\{"line":\d+,"status":"unchanged"/.test(text));
+      const isUnchanged = (text: string) => /^\{"line":\d+,"status":"unchanged"/.test(text);
+      const changed = texts.filter((text) => !isUnchanged(text) || text.includes('"warnings":['));
       if (changed.length > 0) yield changed;
     }
   }

@@ -206,6 +206,7 @@ async function importRows(
   isLocked = false,
 ): Promise<void> {
   const { importable, source, options, change, onProgress } = job;
+  scan.columns.startCounting();
   const policyFor = createPeoplePolicy(job);
   const waiting = createWaitingRows(importable, scan.rowsByKey);
   const newIds = new Map<string, string>();

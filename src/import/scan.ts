@@ -19,6 +19,8 @@ export type Source = {
   rows(assertWanted?: () => void): AsyncIterable<Row[]>;
   /** The encoding of a CSV file. */
   charset?: string;
+  /** Whether the last line of a CSV file has no line break, as if it were cut off. */
+  endsOpen?: boolean;
 };
 
 export type FileScan = {
@@ -29,6 +31,7 @@ export type FileScan = {
   /** The header of a table. */
   header?: Row | undefined;
   charset?: string;
+  endsOpen?: boolean;
 };
 
 /** Reads the whole file before anything is written, and rejects a file that is unreadable or too long. */
@@ -89,6 +92,7 @@ export async function scanFile(
     rowsByKey,
     header,
     ...(source.charset && { charset: source.charset }),
+    ...(source.endsOpen && { endsOpen: true }),
   };
 }
 

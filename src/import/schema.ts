@@ -43,7 +43,7 @@ export const ImportQuery = Strict(
     }),
     results: OneOf(['all', 'changed'], {
       default: 'all',
-      description: '`changed` leaves out the results of rows that are unchanged.',
+      description: '`changed` leaves out the results of rows that are unchanged and have no warning.',
     }),
     map: Type.Array(Type.String({ maxLength: 1000 }), {
       maxItems: 200,
@@ -211,8 +211,21 @@ export const ImportSummary = Strict(
     }),
     values: Type.Record(Type.String(), Type.Record(Type.String(), Type.String()), {
       description:
-        'By column: the value that each text was read as, if it differs. Change it with `map_values`.',
+        'By column: the value that each text was read as, if it differs, up to 50 short texts; `readings` has all. Change it ' +
+        'with `map_values`.',
     }),
+    readings: Type.Array(
+      Strict({
+        column: Type.String(),
+        text: Type.String({ description: 'The text in the file; of dates, the first in each notation.' }),
+        value: Type.String({ description: 'What it was read as.' }),
+        cells: Count,
+      }),
+      {
+        description:
+          'Each text that was read as another value, up to 1,000 of a column, with its number of cells.',
+      },
+    ),
     unknown_values: Type.Record(Type.String(), Type.Array(Type.String()), {
       description: 'By column: texts that no value was found for. Assign one with `map_values`.',
     }),

@@ -125,6 +125,8 @@ export function sourceOf(
     isTable: format !== 'ndjson',
     rows: (assertWanted) => boundedRows(read(), assertWanted),
     ...(encoding && { charset: encoding.toLowerCase() }),
+    ...(format === 'csv' &&
+      !/[\r\n]\0?$/.test(Buffer.from(file.subarray(-2)).toString('latin1')) && { endsOpen: true }),
   };
 }
 
@@ -140,9 +142,9 @@ async function* boundedRows(file: AsyncIterable<Row[]> | Iterable<Row[]>, assert
   for await (const rows of file) {
     for (const row of rows) cells += row.cells.length;
     if (cells > maxFileCells) throw tooLarge(`has more than ${maxFileCells} cells`);
+    readMs += performance.now() - start;
     await pause();
     assertWanted?.();
-    readMs += performance.now() - start;
     if (readMs > maxReadMs) throw tooLarge(`takes more than ${maxReadMs / 1000} seconds to read`);
     yield rows;
     start = performance.now();

@@ -25,8 +25,12 @@ export type Columns = ReturnType<typeof createColumns>;
 const maxSuggestions = 1000;
 const maxHints = 50;
 
-/** The number of texts whose value is reported for a column. */
-const maxRecordedTexts = 50;
+/** The numbers of texts that are reported for a column: with the value they are read as, and without one. */
+const maxReadings = 1000;
+const maxUnknownTexts = 50;
+
+/** A text that is read as another value; of dates, the first one in each notation. */
+type Reading = { text: string; value: unknown; cells: number; isDate: boolean };
 
 /** Recognizes the columns of a file by their names, by the tool that wrote it, or by the `map` parameter. */
 export function createColumns(importable: Importable, recognition: Recognition) {
@@ -53,7 +57,7 @@ export function createColumns(importable: Importable, recognition: Recognition) 
   const columnsByField = new Map<string, string>();
   /** Why columns were left out, by name. */
   const unknown = new Map<string, string>();
-  const values = new Map<string, Map<string, unknown>>();
+  const readings = new Map<string, Map<string, Reading>>();
   const unknownValues = new Map<string, Set<string>>();
   const choices = new Map<string, string[]>();
   const allColumns = `Known columns are ${joinWords(fields)}. `;
@@ -100,12 +104,19 @@ export function createColumns(importable: Importable, recognition: Recognition) 
       ),
     );
     entry.assigned = assigned;
-    const record = (text: string, value: unknown) => {
-      if (text.length > 100) return;
-      const known = values.get(name) ?? new Map<string, unknown>();
-      const unknown = unknownValues.get(name) ?? new Set<string>();
-      if (value === undefined && unknown.size < maxRecordedTexts) unknownValues.set(name, unknown.add(text));
-      if (value !== undefined && known.size < maxRecordedTexts) values.set(name, known.set(text, value));
+    const record = (text: string, value: unknown, notation?: string) => {
+      if (value === undefined) {
+        const unknown = unknownValues.get(name) ?? new Set<string>();
+        if (text.length <= maxLength && unknown.size < maxUnknownTexts)
+          unknownValues.set(name, unknown.add(text));
+        return;
+      }
+      const known = readings.get(name) ?? new Map<string, Reading>();
+      readings.set(name, known);
+      const key = notation ?? text;
+      const reading = known.get(key) ?? { text, value, cells: 0, isDate: notation !== undefined };
+      reading.cells++;
+      if (known.size < maxReadings) known.set(key, reading);
     };
     if (column.is !== 'field') {
       if (assigned.size > 0)
@@ -160,7 +171,8 @@ export function createColumns(importable: Importable, recognition: Recognition) 
 
   return {
     recognized,
-    values,
+    /** The texts that are read as other values, by column. */
+    readings,
     /** The texts that no value was found for, by column. */
     unknownValues,
     /** The values that the field of a column accepts, if it accepts only some. */
@@ -280,6 +292,12 @@ export function createColumns(importable: Importable, recognition: Recognition) 
     describe(field: string) {
       const { name = field, column, hints } = table.find(({ column }) => column.field === field) ?? {};
       return { column: name, property: column?.is === 'field' ? column.property : {}, scale: hints?.scale };
+    },
+
+    /** Forgets the texts that were read: the rows are parsed again, each once. */
+    startCounting(): void {
+      readings.clear();
+      unknownValues.clear();
     },
 
     /** Decides what only the whole file shows. Call it after the last row was observed. */

@@ -3,18 +3,22 @@ import { describeTable } from '../layout/describe.ts';
 import type { FileScan } from '../scan.ts';
 import type { ImportSummary } from '../schema.ts';
 import { targetOf } from './catalogue.ts';
+import { maxLength } from './names.ts';
 import { presetLabel } from './presets.ts';
 import type { SkippedCells } from './skipped.ts';
 
 /** The number of columns or texts that the explanation names. */
 const maxNamed = 10;
 
+/** The number of texts of a column in `values`. */
+const maxValues = 50;
+
 /** The part of the summary that reports how the columns and values of a file were understood. */
 export function explainRecognition(
-  { columns, header, charset }: FileScan,
+  { columns, header, charset, endsOpen }: FileScan,
   people: ImportSummary['unknown_people'],
-  /** The texts that say that there is nobody, by column. */
-  nobody: Readonly<Record<string, readonly string[]>>,
+  /** The texts that say that there is nobody, and the number of their cells, by column. */
+  nobody: Readonly<Record<string, Readonly<Record<string, number>>>>,
 ) {
   const { sheet } = header ?? {};
   const recognized = [...columns.recognized].map(([name, column]) => [shortened(name), column] as const);
@@ -22,26 +26,37 @@ export function explainRecognition(
   const preset = columns.preset() ?? null;
   const order = columns.dateOrder() ?? null;
   const unknown = [...columns.unknown].map(([name, hint]) => [shortened(name), hint] as const);
-  const allValues = new Map([...columns.values].map(([name, texts]) => [name, new Map(texts)]));
-  for (const [name, texts] of Object.entries(nobody)) {
-    const ofColumn = allValues.get(name) ?? new Map<string, unknown>();
-    for (const text of texts) ofColumn.set(text, null);
-    allValues.set(name, ofColumn);
-  }
-  const values = [...allValues].map(
-    ([name, texts]) =>
-      [shortened(name), new Map([...texts].map(([text, value]) => [text, String(value)]))] as const,
+  const readings = [
+    ...[...columns.readings].flatMap(([name, texts]) =>
+      [...texts.values()].map((reading) => ({ ...reading, name, column: shortened(name) })),
+    ),
+    ...Object.entries(nobody).flatMap(([name, texts]) =>
+      Object.entries(texts).map(([text, cells]) => ({
+        name,
+        column: shortened(name),
+        text,
+        value: null,
+        cells,
+        isDate: false,
+      })),
+    ),
+  ];
+  const usual = readings.filter(({ text, isDate }) => !isDate && text.length <= maxLength);
+  const values = [...Map.groupBy(usual, ({ column }) => column)].map(
+    ([name, some]) =>
+      [name, new Map(some.slice(0, maxValues).map(({ text, value }) => [text, String(value)]))] as const,
   );
   const unknownValues = [...columns.unknownValues].map(([name, texts]): [string, string[]] => [
     shortened(name),
     [...texts],
   ]);
-  const hasValues = (name: string) => columns.values.has(name) || columns.unknownValues.has(name);
+  const withValues = new Set([...usual.map(({ name }) => name), ...columns.unknownValues.keys()]);
   const skipped = columns.skippedCells();
   const unnamed = skipped.filter(({ column }) => column === null);
   const heading = used.find(([, { is }]) => is === 'heading');
   const sentences = [
     charset && charset !== 'utf-8' && `The file was read as ${charset}.`,
+    endsOpen && 'Its last line has no line break: if the file was cut off, its last cell is incomplete.',
     preset && `Looks like an export of ${presetLabel(preset)}.`,
     sheet?.others.length &&
       `Only the sheet “${shortened(sheet.name)}” was imported, not ${quoted(sheet.others)}.`,
@@ -61,10 +76,18 @@ export function explainRecognition(
     skipped_cells: skipped,
     unknown_columns: Object.fromEntries(unknown),
     values: Object.fromEntries(values.map(([name, texts]) => [name, Object.fromEntries(texts)])),
+    readings: readings.map(({ column, text, value, cells }) => ({
+      column,
+      text,
+      value: String(value),
+      cells,
+    })),
     unknown_people: [...people],
     unknown_values: Object.fromEntries(unknownValues),
     choices: Object.fromEntries(
-      [...columns.choices].filter(([name]) => hasValues(name)).map(([name, all]) => [shortened(name), all]),
+      [...columns.choices]
+        .filter(([name]) => withValues.has(name))
+        .map(([name, all]) => [shortened(name), all]),
     ),
     preset,
     date_order: order,
