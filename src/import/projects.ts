@@ -172,7 +172,7 @@ type LockedJob = {
 /** Like `lockForRows`, for all rows of the file. */
 export async function lockForFile(
   db: Transaction<Tables>,
-  job: LockedJob & { source: Source },
+  job: LockedJob & { source: Source; assertWanted?(): void },
   { columns }: FileScan,
 ): Promise<void> {
   if (hasSingleWriter(db)) return;
@@ -181,7 +181,7 @@ export async function lockForFile(
   if (changesSeveralProjects(importable)) {
     const parse = createRowParser(importable, columns, source.isTable);
     const pause = createPacer();
-    for await (const rows of source.rows()) {
+    for await (const rows of source.rows(job.assertWanted)) {
       for (const row of rows) {
         if (!row.isHeader && row.skipped === undefined)
           for (const name of projectNames(importable, parse(row, 0))) names.add(name);

@@ -49,14 +49,19 @@ export function nameForms(name: string, noun: string): string[] {
 /** The words of files for the values of a field, such as `open: 'new, to do'`. The key `null` is no value. */
 export type Words = Readonly<Record<string, string>>;
 
+/** The longest text that `map_values` can name. */
+const maxTextLength = 1000;
+
 /**
  * Equal texts: without case, accents and apostrophes, with blank, hyphen and underscore alike. Every other sign counts.
- * A list of the request loses the blanks around its commas.
+ * A list of the request loses the blanks around its commas. A longer text than any that is looked up stays as it is.
  */
 export const normalizeWord = (text: string) =>
-  fold(text.slice(0, maxLength).replace(/['’]/g, ''))
-    .replace(/[\p{Pd}_ ]+/gu, ' ')
-    .replaceAll(', ', ',');
+  text.length > maxTextLength
+    ? text
+    : fold(text.replace(/['’]/g, ''))
+        .replace(/[\p{Pd}_ ]+/gu, ' ')
+        .replaceAll(', ', ',');
 
 const codeFirst = /^(?:\((\p{L}?\d{1,3})\)|(\p{L}?\d{1,3})\s*[\p{Pd}:=.)])\s*(\p{L}.*)$/su;
 const codeLast = /^(\p{L}.*?)(?:\((\p{L}?\d{1,3})\)|\[(\p{L}?\d{1,3})\])$/su;

@@ -122,8 +122,14 @@ export const createdPeople = ({ map_values }: Recognition): Set<string> =>
 export const statedFor = <T>(all: ByColumn<T>, name: string, field: string): T[] =>
   [field, name].flatMap((key) => all.get(normalizeName(key))?.stated ?? []);
 
-const isNamed = ({ name, column }: TableColumn, key: string) =>
-  [name, column.field].some((own) => normalizeName(own) === key);
+/** The positions of columns by their names and fields, each normalized once: names can be long, and keys many. */
+function positionsByName(table: readonly TableColumn[]): Map<string, number[]> {
+  const positions = new Map<string, number[]>();
+  for (const [i, { name, column }] of table.entries())
+    for (const key of new Set([name, column.field].map(normalizeName)))
+      positions.set(key, [...(positions.get(key) ?? []), i]);
+  return positions;
+}
 
 /** Rejects `scales` and `map_values` for columns that the file does not have, or that have no scale or no values. */
 export function rejectUnknownColumns(
@@ -132,9 +138,11 @@ export function rejectUnknownColumns(
   table: readonly TableColumn[],
   applies: (entry: TableColumn) => boolean,
 ): void {
+  const positions = positionsByName(table);
   for (const [key, { column }] of all) {
-    if (table.some((entry) => isNamed(entry, key) && applies(entry))) continue;
-    const exists = table.some((entry) => isNamed(entry, key));
+    const entries = (positions.get(key) ?? []).map((i) => table[i] as TableColumn);
+    if (entries.some(applies)) continue;
+    const exists = entries.length > 0;
     const kind = parameter === 'scales' ? 'ratings' : 'values or people to choose from';
     const why = exists ? `which has no ${kind}` : 'which is not in the file';
     const names = table.filter((entry) => entry.name !== '' && applies(entry)).map(({ name }) => name);
@@ -144,9 +152,10 @@ export function rejectUnknownColumns(
 
 /** Finds out whether the texts of `map_values` occur in the file. Call `settle` after the last row. */
 export function createValueMapCheck(all: ByColumn<ValueMap>, table: readonly TableColumn[]) {
+  const positions = positionsByName(table);
   const checks = [...all].map(([key, { column, stated }]) => ({
     column,
-    at: table.flatMap((entry, i) => (isNamed(entry, key) ? [i] : [])),
+    at: positions.get(key) ?? [],
     unused: new Map(stated),
     texts: new Set<string>(),
   }));
@@ -185,7 +194,7 @@ export function unknownName(
   known: readonly string[],
   kind: 'columns' | 'texts',
 ): Problem {
-  const folded = new Map(known.map((one) => [fold(one), one]));
+  const folded = new Map(known.map((one) => [fold(one.slice(0, 100)), one]));
   const near = folded.get(nearest(name.slice(0, 100), [...folded.keys()]) ?? '');
   const list = joinWords(known.slice(0, maxNamed).map((one) => `“${shortened(one)}”`));
   const detail =

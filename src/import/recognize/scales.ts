@@ -149,8 +149,14 @@ export function addRating(
   evidence[kind] ??= example;
 }
 
-/** How the numbers of a column run with the words that follow them; undefined if they do not. */
-function directionOf(labels: ReadonlyMap<number, ReadonlySet<unknown>>): 'along' | 'against' | undefined {
+/**
+ * How the numbers of a column run with the words that follow them; undefined if they do not. If they only have the same order,
+ * as in `1 - Low` to `3 - High` of five ratings, they are on a shorter scale.
+ */
+function directionOf(
+  labels: ReadonlyMap<number, ReadonlySet<unknown>>,
+  ratings: number,
+): 'along' | 'shorter' | 'against' | undefined {
   const pairs = [...labels]
     .sort(([a], [b]) => a - b)
     .map(([number, ratings]) => ({ number, rating: ratings.size === 1 ? [...ratings][0] : undefined }));
@@ -158,7 +164,7 @@ function directionOf(labels: ReadonlyMap<number, ReadonlySet<unknown>>): 'along'
   if (pairs.every(({ number, rating }) => rating === number)) return 'along';
   const steps = pairs.slice(1).map(({ rating }, i) => Number(rating) - Number(pairs[i]?.rating));
   if (steps.length === 0 || steps.every((step) => step === 0)) return undefined;
-  if (steps.every((step) => step >= 0)) return 'along';
+  if (steps.every((step) => step >= 0)) return labels.has(ratings) ? 'along' : 'shorter';
   return steps.every((step) => step <= 0) ? 'against' : undefined;
 }
 
@@ -177,16 +183,17 @@ function isTurnedIn(name: string, ratings: number, wordFor: (label: string) => u
  */
 export function scaleOf(
   name: string,
-  found: ScaleEvidence,
+  evidence: ScaleEvidence,
   ratings: number,
   wordFor: (label: string) => unknown = () => undefined,
 ): Scale | FieldError {
-  const { percent: sign, fraction: part, point, high, unit, plain, unfit, labels } = found;
-  const direction = labels && directionOf(labels);
-  if (direction === 'against' && !plain) return { ...ownScale(ratings), hasLabels: true };
-  if (labels && direction !== 'along') return unclear(name, unfit, plain);
-  if (isTurnedIn(name, ratings, wordFor) && (plain || labels)) return unclear(name, point ?? high ?? unit);
+  const { percent: sign, fraction: part, point, high, unit, plain, unfit, labels } = evidence;
   const named = scaleIn(name);
+  const found = labels && directionOf(labels, ratings);
+  const direction = found === 'shorter' && named ? 'along' : found;
+  if (labels && direction !== 'along')
+    return direction && !plain ? { ...ownScale(ratings), hasLabels: true } : unclear(name, unfit, plain);
+  if (isTurnedIn(name, ratings, wordFor) && (plain || labels)) return unclear(name, point ?? high ?? unit);
   if (named && !isShare(named)) return sign ? unclear(name, sign, point ?? high ?? unit) : named;
   // Half of one percent, or half of everything?
   if (named?.max === 100) return part ? unclear(name, part, sign ?? high ?? point) : named;

@@ -4,7 +4,9 @@ import fc from 'fast-check';
 import { issueImport } from '../../resources/issues/import.ts';
 import { taskImport } from '../../resources/tasks/import.ts';
 import type { Importable } from '../importable.ts';
+import { readDate } from './dates.ts';
 import { normalizeWord } from './names.ts';
+import { addRating, readRating, scaleOf } from './scales.ts';
 import { valueReader, valuesByWord } from './values.ts';
 
 const project = { id: 'prj_1', key: 'APOLLO', name: 'Apollo', external_id: null };
@@ -58,6 +60,48 @@ test('a text is read as another value only if all of it is a known word, with a 
   ];
   for (const [importable, field, text, value] of expected)
     assert.equal(read(importable, field, text), value, text);
+});
+
+test('a date is the day of the organization, and neither a zone nor a weekday is guessed', () => {
+  const expected: [string, string | undefined][] = [
+    ['20.11.2026 00:30 +0200', '2026-11-19'],
+    ['20 Nov 2026 11:30 PM -0500', '2026-11-21'],
+    ['11/20/2026, 23:30 GMT-01', '2026-11-21'],
+    ['Fri Nov 20 2026 00:30:00 GMT+0100', '2026-11-19'],
+    ['2026-11-20T00:30:00+01:00', '2026-11-19'],
+    ['2026-11-20 23:30 UTC', '2026-11-20'],
+    ['20/Nov/26 12:10 AM +0030', '2026-11-19'],
+    ['Fr. 20.11.2026', '2026-11-20'],
+    ['Friday, 20 November 2026 23:30', '2026-11-20'],
+    ['Do 20.11.2026', undefined],
+    ['Thursday, November 20, 2026', undefined],
+    ['20.11.2026 00:30 EST', undefined],
+    ['2026-11-20 00:30 CET', undefined],
+    ['2026-11-20 00:30 +9900', undefined],
+  ];
+  for (const [text, day] of expected) assert.equal(readDate(text, 'mdy', 'UTC'), day ?? text, text);
+});
+
+test('numbers before words are ratings only if they reach the highest one, or the column names their scale', () => {
+  const words: Record<string, number> = { Low: 2, Medium: 3, High: 4 };
+  const wordFor = (label: string) => words[label];
+  const read = (name: string, texts: string[]) => {
+    const evidence = {};
+    for (const [i, text] of texts.entries()) addRating(evidence, text, i + 2, 5, wordFor);
+    const scale = scaleOf(name, evidence, 5, wordFor);
+    return 'code' in scale ? scale.code : texts.map((text) => readRating(text, 5, scale, wordFor));
+  };
+  const three = ['1 - Low', '2 - Medium', '3 - High'];
+  assert.deepEqual(read('Impact', three), [2, 3, 4]);
+  assert.deepEqual(read('Impact (1-3)', three), [1, 3, 5]);
+  assert.deepEqual(read('Impact', [...three, '2']), 'unclear_scale');
+  assert.deepEqual(read('Impact', ['1 - Low', '3 - Medium', '5 - High']), [1, 3, 5]);
+});
+
+test('texts of any length are equal only if all of them is', () => {
+  const [one, other] = ['x', 'y'].map((end) => `${'On hold, as the supplier says '.repeat(20)}${end}`);
+  assert.notEqual(normalizeWord(one ?? ''), normalizeWord(other ?? ''));
+  assert.equal(normalizeWord(one ?? ''), normalizeWord((one ?? '').toUpperCase()));
 });
 
 test('nothing in front of a word or behind it is left out', () => {

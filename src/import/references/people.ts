@@ -56,9 +56,12 @@ const isDistinguished = (text: string) => /^CN=/i.test(text);
 export const commonName = (text: string) =>
   isDistinguished(text) ? text.replace(/^CN=((?:[^,\\]|\\.)+)(,.*)?$/is, '$1').replaceAll('\\', '') : text;
 
+/** More than a cell may have; further ones are not even separated. */
+const maxPeople = 10_000;
+
 const partsOf = (text: string, separator: RegExp) =>
   text
-    .split(separator)
+    .split(separator, maxPeople + 1)
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
@@ -81,6 +84,8 @@ export function assignPeople(
     assigned.get(normalizeWord(part)) ?? assigned.get(normalizeWord(inReadingOrder(commonName(part))));
   const isWhole = personFor(text) !== undefined;
   const parts = isWhole ? [text] : peopleIn(text);
+  // An error says that these are too many.
+  if (parts.length > maxPeople) return cell;
   if (parts.every((part) => [undefined, createdPerson].includes(personFor(part)))) return cell;
   const people = parts.map((part) => {
     const person = personFor(part);

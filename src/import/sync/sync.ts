@@ -85,7 +85,7 @@ async function addKeysOfFile(job: ImportJob, keys: Set<string>) {
   const { importable, source, options, recognition } = job;
   const { columns } = await scanFile(importable, source, options.mode, recognition, job.assertWanted);
   const parse = createRowParser(importable, columns, source.isTable);
-  for await (const rows of source.rows()) {
+  for await (const rows of source.rows(job.assertWanted)) {
     for (const row of rows) {
       if (row.isHeader || row.skipped !== undefined) continue;
       const parsed = parse(row, 0);
