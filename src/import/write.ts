@@ -32,8 +32,11 @@ export async function writeRows(
       let current = existing.get(row);
       // Two rows may name one resource by different keys: the second must not update what the first has replaced.
       if (current && updated.has(idOf(current))) current = await readById(db, importable, idOf(current));
-      const repeated = mode === 'upsert' ? findRepeated(importable, row, current) : [];
-      const errors = row.errors.concat(repeated, conflictErrors(importable, mode, row, current));
+      const conflicts = conflictErrors(importable, mode, row, current);
+      // With a conflict, it is not known what the row is about.
+      const isUnclear = current !== undefined && conflicts.length > 0;
+      const repeated = mode === 'upsert' && !isUnclear ? findRepeated(importable, row, current) : [];
+      const errors = row.errors.concat(conflicts, repeated);
       if (errors.length > 0) written.set(row, failed(errors));
       else if (current) {
         written.set(row, await updateRow(db, importable, current, row, change));
