@@ -41,7 +41,7 @@ export function groupRoutes(app: App): void {
         'Removes all members. A group that owns risks or issues, or has subgroups, cannot be deleted. `in_use` counts and ' +
         'names risks and issues only for keys with `projects.read`.',
     },
-    deleteWorkload: 'bulk',
+    deleteWorkload: 'long',
     get: (db, { id }) => getGroup(db, id),
     create: (db, _, input, change) => createGroup(db, input, change),
     update: updateGroup,

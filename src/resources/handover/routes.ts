@@ -63,7 +63,7 @@ export function handoverRoutes(app: App): void {
           assertCurrent(current);
           return done(await deactivatePerson(db, current, request.body ?? {}, request.change, assertCurrent));
         },
-        'bulk',
+        'long',
       ),
   );
 
@@ -200,7 +200,7 @@ export function handoverRoutes(app: App): void {
           const assertCurrent = (person: Person) => assertIfMatch(request, person);
           return done(await undoHandover(db, user_id, handover_id, change, assertCurrent));
         },
-        'bulk',
+        'long',
       ),
   );
 }

@@ -44,7 +44,7 @@ onBothEngines('changes of everything that somebody has', (start) => {
     const { handover_id } = await handOver({ handover_to_user_id: bob });
     assert.equal((await undo(handover_id)).status, 200);
     await service.delete(`/v1/groups/${ops}`, key);
-    assert.deepEqual(workloads, ['bulk', 'bulk', 'bulk']);
+    assert.deepEqual(workloads, ['long', 'long', 'long']);
   });
 });
 
