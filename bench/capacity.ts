@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
+import type { ManyRows } from './many-rows.ts';
 
 export type RequestKind =
   | 'cached_page'
@@ -22,6 +23,8 @@ export type Engine = {
   cpu_ms: Record<RequestKind, { service: number; database: number }>;
   /** Of the service, after all requests. */
   memory_mb: number;
+  /** Requests that change many rows. Absent in costs that were measured before there was this part. */
+  many_rows?: Record<string, ManyRows>;
 };
 
 /** Measured by `npm run bench -- costs`. */

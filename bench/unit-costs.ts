@@ -6,8 +6,9 @@ import { version } from '../src/core/version.ts';
 import { type Engine, type RequestKind, readUnitCosts, type UnitCosts } from './capacity.ts';
 import { databaseCpuSeconds, tableSizes } from './database-costs.ts';
 import type { Sizes } from './dataset.ts';
-import type { Dataset } from './datasets.ts';
+import { createDataset, type Dataset } from './datasets.ts';
 import { describeMachine } from './machine.ts';
+import { blocksOthers, measureManyRows } from './many-rows.ts';
 import { median } from './measurement.ts';
 import { cpuSecondsOf, memoryOf } from './memory.ts';
 import { nodeScript, run } from './processes.ts';
@@ -24,35 +25,52 @@ const concurrency = 8;
 const changes = 3000;
 
 const file = join(import.meta.dirname, 'unit-costs.json');
-const engines = process.argv.length > 2 ? process.argv.slice(2) : ['sqlite', 'postgres'];
+const manySizes: Sizes = { projects: 100, people: 10_000, risks: 30_000, issues: 1000, tasks: 20_000 };
+const manyRows = { items: 5000, people: 10_000 };
+const names = process.argv.slice(2).filter((argument) => argument !== 'many-rows');
+const onlyManyRows = process.argv.includes('many-rows');
+const engines = names.length > 0 ? names : ['sqlite', 'postgres'];
 
 await buildService();
 const folder = mkdtempSync(join(tmpdir(), 'muster-unit-costs-'));
 try {
-  if (engines.includes('sqlite')) save('sqlite', await measureEngine(`sqlite:${join(folder, 'muster.db')}`));
+  if (engines.includes('sqlite'))
+    await measureEngine('sqlite', async (name) => `sqlite:${join(folder, `${name}.db`)}`);
   if (engines.includes('postgres')) {
     await using server = await startPostgres(folder);
-    save('postgres', await measureEngine(await createDatabase(server.url, 'costs')));
+    await measureEngine('postgres', (name) => createDatabase(server.url, name));
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Replaces the costs of one engine. */
-function save(name: keyof UnitCosts['engines'], engine: Engine): void {
+/** Replaces the costs of one engine, or only those of many rows. */
+function save(name: keyof UnitCosts['engines'], engine: Partial<Engine>): void {
   const before: UnitCosts | undefined = existsSync(file) ? readUnitCosts() : undefined;
   const costs = {
-    muster: version,
-    node: process.versions.node,
-    machine: describeMachine(),
-    dataset: sizes,
-    engines: { ...before?.engines, [name]: engine },
+    ...(onlyManyRows && before
+      ? before
+      : { muster: version, node: process.versions.node, machine: describeMachine(), dataset: sizes }),
+    engines: { ...before?.engines, [name]: { ...(onlyManyRows && before?.engines[name]), ...engine } },
   };
   writeFileSync(file, `${JSON.stringify(costs, null, 2)}\n`);
   console.log(name, JSON.stringify(engine, null, 2));
 }
 
-async function measureEngine(url: string): Promise<Engine> {
+async function measureEngine(
+  name: keyof UnitCosts['engines'],
+  createUrl: (name: string) => Promise<string>,
+): Promise<void> {
+  const requests = onlyManyRows ? {} : await measureAllRequests(await createUrl('costs'));
+  const dataset = await createDataset({ url: await createUrl('many_rows'), sizes: manySizes });
+  const many_rows = await measureManyRows(dataset, manyRows);
+  save(name, { ...requests, many_rows });
+  const blocking = Object.entries(many_rows).filter(([, costs]) => blocksOthers(costs));
+  for (const [operation] of blocking) console.error(`${operation} holds up other requests on ${name}.`);
+  if (blocking.length > 0) process.exitCode = 1;
+}
+
+async function measureAllRequests(url: string): Promise<Engine> {
   const key = (await run(...nodeScript('children/fill.ts', JSON.stringify({ url, sizes })))).trim();
   const storage = await measureStorage({ url, key });
   const cached = await measureRequests({ url, key }, {}, cachedAndWrites);
