@@ -3,14 +3,16 @@ import type { ItemList } from '../api/items.ts';
 import type { Issue, Risk, Task } from '../api/openapi.ts';
 import { useMe } from '../api/session.ts';
 import { offeredStatuses, statusFields, useIsAllowed } from '../bulk/statuses.ts';
-import { choiceField, type FieldOf, toDraft } from '../components/form-values.ts';
+import { choiceField, type FieldOf } from '../components/form-values.ts';
 import type { Editor } from '../fields/editor.ts';
 import { InlineEditor, type OpenField } from '../fields/inline-editor.tsx';
+import { readStored, storeField, valueIn } from '../fields/stored-field.ts';
 import { humanize } from '../format.ts';
 import { useIssueEditor } from '../issues/issue-form.tsx';
 import { Assess } from '../risks/assess.tsx';
 import { useRiskEditor } from '../risks/risk-form.tsx';
 import { useTaskEditor } from '../tasks/task-form.tsx';
+import { cellKey } from './cell-key.ts';
 
 type Close = (isFocusInside: boolean) => void;
 type Props = { list: ItemList; item: object; field: string; onClose: Close };
@@ -54,14 +56,21 @@ type FieldProps<Input, Item> = { editor: Editor<Input, Item>; field: string; onC
 
 function FieldCell<Input, Item extends object>({ editor, field: name, onClose }: FieldProps<Input, Item>) {
   const field = editor.fields.find((one) => one.name === name);
-  const [open, setOpen] = useState<OpenField<Item>>(() => ({
-    base: editor.item,
-    value: (field && toDraft([field], editor.item)[name]) ?? '',
-    isFocused: true,
-  }));
+  const storageKey = cellKey(useMe(), editor.id, name);
+  const [open, setOpen] = useState<OpenField<Item>>(
+    () =>
+      (field && readStored(storageKey, field, editor.item)) ?? {
+        base: editor.item,
+        value: field ? valueIn(field, editor.item) : '',
+        isFocused: true,
+      },
+  );
   if (!field) return null;
-  const change = (next: OpenField<Item> | undefined, isFocusInside = false) =>
-    next ? setOpen(next) : onClose(isFocusInside);
+  const change = (next: OpenField<Item> | undefined, isFocusInside = false) => {
+    storeField(storageKey, field, next);
+    if (next) setOpen(next);
+    else onClose(isFocusInside);
+  };
   return (
     <div className="cell-editor">
       <InlineEditor editor={editor} field={field} open={open} change={change} />

@@ -1,10 +1,12 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { ItemList } from '../api/items.ts';
-import { useHasScope } from '../api/session.ts';
+import { useHasScope, useMe } from '../api/session.ts';
+import { tabStorage } from '../api/storage.ts';
 import type { Filters } from '../components/filters.tsx';
 import { Icon } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
 import type { Column, TableProps } from '../components/table.tsx';
+import { cellKey } from './cell-key.ts';
 import './cells.css';
 
 const CellEditor = lazy(() => import('./cell-editor.tsx'), 'CellEditor');
@@ -26,7 +28,9 @@ export function useCells<Row extends Item>(
   { isReadOnly = false } = {},
 ): { editCell?: TableProps<Row>['editCell']; dialog?: ReactNode } {
   const hasScope = useHasScope();
+  const me = useMe();
   const [open, setOpen] = useState<Open>();
+  const [, setClosed] = useState(0);
   const isFocusDue = useRef<Open>(undefined);
   // A list of a past day shows former states.
   const canEdit = !isReadOnly && !filters.as_of && hasScope('projects.manage');
@@ -34,6 +38,7 @@ export function useCells<Row extends Item>(
   usePaste(canEdit, (next) => {
     // The focus returns to the cell when the dialog is closed.
     isFocusDue.current = open;
+    tabStorage.removeItem(cellKey(me, next.id, next.field));
     setOpen(undefined);
     setPasted(next);
   });
@@ -54,10 +59,14 @@ export function useCells<Row extends Item>(
     // The row of an issue has a button that assigns it.
     if ((isPerson && !hasScope('personnel.read')) || (list === 'issues' && edits === 'assignee_user_id'))
       return null;
-    const isOpen = open?.id === row.id && open.field === edits;
+    const cell = { id: row.id, field: edits };
+    const isIn = (one: Open | undefined) => one?.id === row.id && one.field === edits;
+    const isOpen = isIn(open) || tabStorage.getItem(cellKey(me, row.id, edits)) !== null;
     const close = (isFocusInside: boolean) => {
-      isFocusDue.current = isFocusInside ? open : undefined;
-      setOpen(undefined);
+      isFocusDue.current = isFocusInside ? cell : undefined;
+      // A cell with a change that was scrolled away can be open beside another one.
+      setOpen((current) => (isIn(current) ? undefined : current));
+      setClosed((count) => count + 1);
     };
     const editor = isOpen && <CellEditor list={list} item={row} field={edits} onClose={close} />;
     // A risk is rated in a dialog, which returns the focus to the button.
@@ -76,7 +85,7 @@ export function useCells<Row extends Item>(
             isFocusDue.current = undefined;
             button.focus({ preventScroll: true });
           }}
-          onClick={() => setOpen({ id: row.id, field: edits })}
+          onClick={() => setOpen(cell)}
         >
           <Icon name="edit" />
         </button>

@@ -1,12 +1,12 @@
 import { type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { actorId, useHasScope, useMe } from '../api/session.ts';
-import { tabStorage } from '../api/storage.ts';
 import { Button } from '../components/button.tsx';
-import { type FieldOf, isPersonOrGroup, showValue, toDraft } from '../components/form-values.ts';
+import { type FieldOf, isPersonOrGroup, showValue } from '../components/form-values.ts';
 import { MarkdownText } from '../components/markdown-text.tsx';
 import { keyOf } from '../components/use-shortcut.ts';
 import type { Editor } from './editor.ts';
 import { InlineEditor, type OpenField } from './inline-editor.tsx';
+import { readStored, storeField, valueIn } from './stored-field.ts';
 import './fields.css';
 
 type Props<Input, Item> = {
@@ -36,9 +36,7 @@ export function InlineField<Input, Item extends object>({
   }, [open]);
   const change = (next: OpenField<Item> | undefined, isFocusInside = false) => {
     isFocusDue.current = isFocusInside;
-    const isChanged = next && JSON.stringify(next.value) !== JSON.stringify(valueIn(field, next.base));
-    if (isChanged) tabStorage.setItem(storageKey, JSON.stringify(next));
-    else tabStorage.removeItem(storageKey);
+    storeField(storageKey, field, next);
     setOpen(next);
   };
   const start = () => change({ base: editor.item, value: valueIn(field, editor.item), isFocused: true });
@@ -91,24 +89,6 @@ const isBlank = (value: ReactNode) =>
 
 const isOnLink = ({ target }: MouseEvent) =>
   target instanceof Element && target.closest('a, button, .popover') !== null;
-
-const valueIn = <Input,>(field: FieldOf<Input>, item: object) => toDraft([field], item)[field.name] ?? '';
-
-/** A change that was not saved before the page was left or loaded again. */
-function readStored<Input, Item extends object>(
-  storageKey: string,
-  field: FieldOf<Input>,
-  item: Item,
-): OpenField<Item> | undefined {
-  const stored = JSON.parse(tabStorage.getItem(storageKey) ?? 'null') as OpenField<Item> | null;
-  if (!stored) return undefined;
-  // It is saved, but the page was loaded again before the field was closed, for example because the key is in the URL.
-  if (JSON.stringify(stored.value) === JSON.stringify(valueIn(field, item))) {
-    tabStorage.removeItem(storageKey);
-    return undefined;
-  }
-  return { ...stored, isFocused: false };
-}
 
 type Fact = readonly [name: string, value: ReactNode];
 
