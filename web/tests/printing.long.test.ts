@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { inflateSync } from 'node:zlib';
 import { startConsole, test, visit } from './console.ts';
+import { hold } from './page.ts';
 
 const console = startConsole();
 
@@ -78,6 +79,18 @@ test('a printed list has all loaded rows, its filters and the date, and nothing 
   await visit(page, '/issues');
   assert.equal(await page.getByRole('columnheader', { name: 'Actions' }).count(), 0);
   assert.equal(await page.locator('td .person').first().isVisible(), true);
+});
+
+test('a list that is printed before it is counted says that it has more rows', async (t) => {
+  const page = await console.newPage(t);
+  const release = await hold(page, '**/v1/risks?**count=true**');
+  await page.goto('/risks');
+  await page.locator('tbody .row-link').first().waitFor();
+  await page.emulateMedia({ media: 'print' });
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  await page.getByText('The first 100 rows; there are more. Export the list to get all rows.').waitFor();
+  release();
+  await page.getByText(/^100 of \d+ rows\. Export/).waitFor();
 });
 
 test('a printed title follows its key at once', async (t) => {

@@ -56,6 +56,7 @@ export const List = <Row,>({
           rows={list.rows}
           rowKey={rowKey}
           total={list.total}
+          hasMore={list.hasNextPage}
           sort={sort}
           minWidth={minWidth}
           selection={selection}

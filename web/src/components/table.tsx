@@ -47,6 +47,8 @@ export type TableProps<Row> = {
   rowKey: (row: Row) => string;
   /** The number of all rows, when `loadMore` can load more of them. */
   total?: number | null;
+  /** Whether there are more rows than these, which is known before their number is. */
+  hasMore?: boolean;
   sort?: Sort | undefined;
   /** In rem. On a narrower screen the table scrolls sideways. */
   minWidth?: number | undefined;
@@ -75,6 +77,7 @@ export function Table<Row>({
   rows,
   rowKey,
   total = rows.length,
+  hasMore = false,
   sort,
   minWidth,
   selection,
@@ -196,9 +199,12 @@ export function Table<Row>({
           {below > 0 && <Spacer height={below} />}
         </tbody>
       </table>
-      {total !== null && rows.length < total && (
+      {(total === null ? hasMore : rows.length < total) && (
         <p className="print-only">
-          {formatNumber(rows.length)} of {pluralize(total, 'row')}. Export the list to get all rows.
+          {total === null
+            ? `The first ${pluralize(rows.length, 'row')}; there are more.`
+            : `${formatNumber(rows.length)} of ${pluralize(total, 'row')}.`}{' '}
+          Export the list to get all rows.
         </p>
       )}
     </TableFrame>
