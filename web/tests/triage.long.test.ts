@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
+import { fillPeople } from '../../test/people.ts';
 import { screenshot, startConsole, test } from './console.ts';
 import { hasFocus } from './focus.ts';
 import { coveredByMessages, hold, pick } from './page.ts';
@@ -298,6 +299,22 @@ test('a pasted column fills the rows below after a confirmation, and can be undo
   await dialog.getByText('Nobody who can be assigned is called “Nobody Known”. Skipped.').waitFor();
   await dialog.getByRole('button', { name: 'Change 1 issue' }).press('Enter');
   await page.getByRole('button', { name: `Adaeze Eze, ${keys[0]}` }).waitFor();
+});
+
+test('a column of many pasted names is looked up with one request', async (t) => {
+  await fillPeople(console.app.database, 60, { department: 'Pasted' });
+  const { data } = await console.get('/v1/personnel?department=Pasted');
+  const names = data.map(({ name }: { name: string }) => name);
+  const page = await console.open(t, '/risks');
+  await page.locator('.cell-edit[data-field=owner_user_id]').first().focus();
+  const requests: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('/v1/personnel')) requests.push(request.url());
+  });
+  await paste(page, names.join('\n'));
+  await page.getByRole('dialog').getByText(names.at(-1), { exact: true }).waitFor();
+  assert.equal(await page.getByRole('dialog').getByText('Skipped.').count(), 0);
+  assert.equal(requests.length, 1, requests.join('\n'));
 });
 
 test('a key that only reads cannot edit cells, and the bar sets the category of selected risks', async (t) => {

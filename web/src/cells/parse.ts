@@ -3,10 +3,12 @@ import {
   issuePriorityValues,
   issueSeverityValues,
   issueStatusValues,
+  type Person,
   riskStatusValues,
   riskStrategyValues,
   taskStatusValues,
 } from '../api/openapi.ts';
+import { maxLimit } from '../api/pages.ts';
 import { enumOptions, formatDay } from '../format.ts';
 
 /** What a pasted text means for a field: the change of the item and its words, or why it means nothing. */
@@ -21,7 +23,7 @@ const options: Record<string, readonly (readonly [value: string, label: string])
   status: enumOptions([...new Set<string>([...riskStatusValues, ...issueStatusValues, ...taskStatusValues])]),
 };
 
-/** Understands the lines of a pasted column. People are looked up, each name once. */
+/** Understands the lines of a pasted column. People are looked up. */
 export async function parseColumn(field: string, texts: readonly string[]): Promise<Parsed[]> {
   const parse = await parserOf(field, texts);
   return texts.map((text) => parse(text.trim()));
@@ -88,13 +90,10 @@ function dayOf(text: string, monthFirst: boolean | undefined): string | undefine
 }
 
 async function parsePeople(field: string, texts: readonly string[]): Promise<Parse> {
-  const names = [...new Set(texts.map((text) => text.trim()).filter(Boolean))];
-  const found = new Map(
-    await Promise.all(names.map(async (name) => [name, await findPerson(name)] as const)),
-  );
+  const find = await findPeople([...new Set(texts.map((text) => text.trim()).filter(Boolean))]);
   return (text) => {
     if (text === '') return { changes: withOwner(field, null), shown: '' };
-    const person = found.get(text);
+    const person = find(text);
     return person
       ? { changes: withOwner(field, person.user_id), shown: person.name }
       : { error: `Nobody who can be assigned is called “${text}”.` };
@@ -107,14 +106,38 @@ const withOwner = (field: string, user_id: string | null) => ({
   ...(field === 'owner_user_id' && { owner_group_id: null }),
 });
 
-/** By name, email address, external ID or user ID. */
-async function findPerson(text: string) {
-  const query = { q: text, assignable: true, limit: 20, sort: 'relevance' as const };
-  const { data } = await dataOrThrow(api.GET('/v1/personnel', { params: { query } }));
-  const wanted = text.toLowerCase();
-  const matches = data.filter(({ name, email, external_id, user_id }) =>
-    [name, email, external_id, user_id].some((one) => one?.toLowerCase() === wanted),
-  );
-  // Two people with one name are nobody.
-  return matches.length === 1 ? matches[0] : undefined;
+/** For more names, everybody is read, a thousand people at a time. */
+const maxSearches = 3;
+
+/** Finds people by name, email address, external ID or user ID. */
+async function findPeople(names: readonly string[]) {
+  const found =
+    names.length > maxSearches
+      ? await readAssignable()
+      : (await Promise.all(names.map(readAssignable))).flat();
+  const people = [...new Map(found.map((person) => [person.user_id, person])).values()];
+  return (text: string) => {
+    const wanted = text.toLowerCase();
+    const matches = people.filter(({ name, email, external_id, user_id }) =>
+      [name, email, external_id, user_id].some((one) => one?.toLowerCase() === wanted),
+    );
+    // Two people with one name are nobody.
+    return matches.length === 1 ? matches[0] : undefined;
+  };
+}
+
+async function readAssignable(q?: string): Promise<Person[]> {
+  const people: Person[] = [];
+  let cursor: string | null | undefined;
+  do {
+    const query = {
+      assignable: true,
+      ...(q === undefined ? { limit: maxLimit } : { q, limit: 20, sort: 'relevance' as const }),
+      ...(cursor && { cursor }),
+    };
+    const { data, page } = await dataOrThrow(api.GET('/v1/personnel', { params: { query } }));
+    people.push(...data);
+    cursor = q === undefined ? page.next_cursor : null;
+  } while (cursor);
+  return people;
 }
