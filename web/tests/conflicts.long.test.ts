@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Page, Request } from 'playwright-core';
 import { startConsole, test, visit } from './console.ts';
 import { hasFocus } from './focus.ts';
-import { editorClosed, inDays, pick } from './page.ts';
+import { editorClosed, inDays, pick, setHidden } from './page.ts';
 
 const console = startConsole();
 
@@ -149,6 +149,61 @@ test('a dialog keeps its text when someone else has changed the item, and can be
   await page.getByRole('button', { name: 'Revoke contended' }).click();
   await sendTwice('Revoke', () => console.patch(`/v1/keys/${key.id}`, { name: 'renamed' }));
   assert.notEqual((await console.get(`/v1/keys/${key.id}`)).revoked_at, null);
+});
+
+/** Makes a change by somebody else while the tab is left, and waits until the page has read it. */
+async function changeBehind(page: Page, path: RegExp, change: () => Promise<unknown>): Promise<void> {
+  await setHidden(page, true);
+  await change();
+  const read = page.waitForResponse((response) => path.test(response.url()) && response.status() === 200);
+  await setHidden(page, false);
+  await (await read).finished();
+}
+
+test('a rating that was begun for another version is not sent with the latest one', async (t) => {
+  const { key, path } = await newRisk({ probability: 2, impact: 2 });
+  const page = await console.open(t, `/risks/${key}`);
+  const dialog = page.getByRole('dialog', { name: `Assess ${key}` });
+  await page.getByRole('button', { name: 'Reassess', exact: true }).click();
+  await dialog.getByRole('button', { name: /^Current: 4/ }).waitFor();
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Space');
+  await dialog.getByRole('button', { name: /^Current: 6/ }).waitFor();
+  await changeBehind(page, new RegExp(`${path}(\\?|$)`), () =>
+    console.patch(path, { probability: 5, impact: 5 }),
+  );
+  await page.locator('.score', { hasText: '25' }).first().waitFor();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('Someone else changed this. Check it, then try again.').waitFor();
+  await dialog.getByText('Probability: 5 (yours: 3)').waitFor();
+  await dialog.getByText('Impact: 5 (yours: 2)').waitFor();
+  assert.equal((await console.get(path)).score, 25);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal((await console.get(path)).score, 6);
+});
+
+test('a form for access does not lift a limit that was set meanwhile', async (t) => {
+  const { user_id } = await newPerson('Hana Limited');
+  const path = `/v1/personnel/${user_id}/access`;
+  const scopes = ['personnel.read', 'projects.read', 'events.read'];
+  await console.put(path, { scopes });
+  const { id } = await console.get('/v1/projects/APOLLO');
+  const page = await console.open(t, `/personnel/${user_id}`);
+  await page.getByRole('button', { name: 'Change access' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Change access of Hana Limited' });
+  await dialog.getByRole('radio', { name: 'Editor' }).check();
+  await changeBehind(page, new RegExp(`${path}(\\?|$)`), () =>
+    console.put(path, { scopes, project_ids: [id] }),
+  );
+  const change = dialog.getByRole('button', { name: 'Change access' });
+  await change.click();
+  await dialog.getByText('Someone else changed this. Check it, then try again.').waitFor();
+  await dialog.getByText('Projects: APOLLO (yours: –)').waitFor();
+  assert.deepEqual((await console.get(path)).project_ids, [id]);
+  await change.click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal((await console.get(path)).project_ids, null);
 });
 
 test('Undo does not overwrite what someone else has changed since, and says so', async (t) => {

@@ -9,6 +9,7 @@ import { Confirm, DialogButton } from '../components/dialog.tsx';
 import { History } from '../components/history.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
+import { useOpened } from '../components/use-conflict.ts';
 import { formatTime, summarizeScopes } from '../format.ts';
 import { useProjectKeys } from '../projects/queries.ts';
 import { AccessDialog } from './access-form.tsx';
@@ -137,7 +138,8 @@ function Actions({ access }: { access: Access }) {
 
 type EndProps = { access: Access; onClose: () => void };
 
-export function EndAccess({ access, onClose }: EndProps) {
+export function EndAccess({ access: live, onClose }: EndProps) {
+  const { item: access } = useOpened(live);
   const refresh = useRefresh();
   const me = useMe();
   const { user_id, name } = access;

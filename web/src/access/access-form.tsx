@@ -5,6 +5,7 @@ import { useRefresh } from '../api/queries.ts';
 import { reloadMe, type Scope, useHasScope, useMe } from '../api/session.ts';
 import { useAction } from '../components/action-button.tsx';
 import { Button } from '../components/button.tsx';
+import { Theirs } from '../components/conflict.tsx';
 import { Dialog, useUnsavedChanges } from '../components/dialog.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
 import { FieldRow } from '../components/field-row.tsx';
@@ -12,6 +13,7 @@ import type { Field } from '../components/form-values.ts';
 import { PersonPicker } from '../components/picker.tsx';
 import { rejectNotChosen } from '../components/picker-input.tsx';
 import { toast } from '../components/toast.tsx';
+import { useOpened } from '../components/use-conflict.ts';
 import { scopeLabel, summarizeScopes } from '../format.ts';
 import { useProjectKeys } from '../projects/queries.ts';
 import { type PresetName, presetOf, presets } from './presets.ts';
@@ -41,7 +43,8 @@ export function AccessDialog(props: Props) {
   );
 }
 
-function AccessForm({ person, access = null, onClose, onGiven }: Props) {
+function AccessForm({ person, access: live = null, onClose, onGiven }: Props) {
+  const { item: access, former } = useOpened(live);
   const me = useMe();
   const refresh = useRefresh();
   const projectKeyOf = useProjectKeys();
@@ -52,6 +55,11 @@ function AccessForm({ person, access = null, onClose, onGiven }: Props) {
     scopes: access ? [...access.scopes] : [],
     projects: access?.project_ids?.map(projectKeyOf) ?? [],
   };
+  const accessOf = ({ scopes, project_ids }: Access) => ({
+    access: presetOf(scopes),
+    scopes: summarizeScopes(scopes),
+    project_ids: project_ids?.map(projectKeyOf).join(', '),
+  });
   const [first] = useState(initial);
   const [draft, setDraft] = useState(first);
   const [missing, setMissing] = useState<Record<string, string>>({});
@@ -120,6 +128,13 @@ function AccessForm({ person, access = null, onClose, onGiven }: Props) {
           )}
           <ProjectsRow value={draft.projects} onChange={(projects) => set({ projects })} />
         </div>
+        {access && (
+          <Theirs
+            item={accessOf(access)}
+            former={former ? accessOf(former) : undefined}
+            mine={{ access: draft.choice, project_ids: draft.projects.join(', ') }}
+          />
+        )}
         {access?.source === 'oidc' && (
           <p className="notice">
             This access comes from the identity provider. The next sign-in replaces what you set here, unless

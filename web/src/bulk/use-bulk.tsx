@@ -69,7 +69,7 @@ export function useBulk<Row extends BulkItem>(
     ),
   };
   if (acted && action.dialog) {
-    // Another change may have come meanwhile.
+    // After a conflict the dialog goes on with this one.
     const latest = rows.find(({ id }) => id === acted.id) ?? acted;
     return { selection, menu, bar: action.dialog(latest, () => setActed(undefined)) };
   }

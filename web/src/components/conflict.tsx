@@ -1,3 +1,4 @@
+import { formatDayOrText, humanize, labelOf } from '../format.ts';
 import { Button } from './button.tsx';
 import { type Draft, type Field, showDraft, toDraft } from './form-values.ts';
 import { type Names, pickedName } from './picked-names.ts';
@@ -19,19 +20,7 @@ export const ConflictNotice = ({ isPending, changes, onReview, onOverwrite }: Pr
       {changes ? (
         <div>
           <p>{changes.length > 0 ? 'Changed by someone else:' : 'Their changes are kept. Save yours now.'}</p>
-          <ul className="conflict">
-            {changes.map(({ name, label, theirs, mine }) => (
-              <li key={name}>
-                <strong>{label}</strong>: <bdi>{theirs}</bdi>
-                {mine !== undefined && (
-                  <>
-                    {' '}
-                    (yours: <bdi>{mine}</bdi>)
-                  </>
-                )}
-              </li>
-            ))}
-          </ul>
+          <ChangeList changes={changes} />
         </div>
       ) : (
         <>
@@ -49,6 +38,73 @@ export const ConflictNotice = ({ isPending, changes, onReview, onOverwrite }: Pr
     </div>
   </div>
 );
+
+const ChangeList = ({ changes }: { changes: readonly Change[] }) => (
+  <ul className="conflict">
+    {changes.map(({ name, label, theirs, mine }) => (
+      <li key={name}>
+        <strong>{label}</strong>: <bdi>{theirs}</bdi>
+        {mine !== undefined && (
+          <>
+            {' '}
+            (yours: <bdi>{mine}</bdi>)
+          </>
+        )}
+      </li>
+    ))}
+  </ul>
+);
+
+type TheirsProps<Item> = {
+  /** Both from `useOpened`. */
+  item: Item;
+  former: Item | undefined;
+  /** What was chosen in the dialog, by field. */
+  mine?: Readonly<Record<string, unknown>>;
+  show?: (name: string, value: unknown) => string;
+};
+
+/** What someone else has changed while a dialog was open whose fields are not those of the item. */
+export function Theirs<Item extends object>({
+  item,
+  former,
+  mine = {},
+  show = showPlain,
+}: TheirsProps<Item>) {
+  if (!former) return null;
+  const before = former as Record<string, unknown>;
+  const changes = Object.entries(item)
+    .filter(([name, value]) => !isDerived(name) && show(name, value) !== show(name, before[name]))
+    .map(([name, value]) => ({
+      name,
+      label: labelOf(name.replace(/_name$/, '_id')),
+      theirs: show(name, value) || '–',
+      mine: name in mine ? show(name, mine[name]) || '–' : undefined,
+    }));
+  if (changes.length === 0) return null;
+  return (
+    <div className="notice">
+      <div>
+        <p>Changed by someone else:</p>
+        <ChangeList changes={changes} />
+      </div>
+    </div>
+  );
+}
+
+/** Names are shown in place of ids. */
+const isDerived = (name: string) =>
+  /_id$|_at$|_active$|^version$|^rank$|score$|level$|^tasks_|^days_/.test(name);
+
+const showPlain = (name: string, value: unknown): string => {
+  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'string') return '';
+  return /_on$|_until$/.test(name)
+    ? formatDayOrText(value)
+    : /^[a-z_]+$/.test(value)
+      ? humanize(value)
+      : value;
+};
 
 type Versions = { base: object; latest: object; draft: Draft; mine: readonly string[]; names: Names };
 

@@ -3,11 +3,28 @@ import { useLocation } from 'wouter';
 import { useRefresh } from '../api/queries.ts';
 import { Confirm, DialogButton } from './dialog.tsx';
 import { toast } from './toast.tsx';
+import { useOpened } from './use-conflict.ts';
 
 type Props = { name: string; list: string; remove: () => Promise<unknown>; children: ReactNode };
 
 /** Asks for confirmation, deletes the item of the current page and opens its list. */
-export function DeleteButton({ name, list, remove, children }: Props) {
+export const DeleteButton = (props: Props) => (
+  <DialogButton
+    plain
+    icon="trash"
+    aria-label="Delete"
+    dialog={(onClose) => <DeleteDialog {...props} onClose={onClose} />}
+  />
+);
+
+function DeleteDialog({
+  name,
+  list,
+  remove: removeLive,
+  children,
+  onClose,
+}: Props & { onClose: () => void }) {
+  const { item: remove } = useOpened(removeLive);
   const refresh = useRefresh();
   const [, navigate] = useLocation();
   const confirmDelete = async () => {
@@ -17,15 +34,8 @@ export function DeleteButton({ name, list, remove, children }: Props) {
     toast(`Deleted ${name}`);
   };
   return (
-    <DialogButton
-      plain
-      icon="trash"
-      aria-label="Delete"
-      dialog={(onClose) => (
-        <Confirm title={`Delete ${name}?`} action="Delete" danger act={confirmDelete} onClose={onClose}>
-          <p>{children}</p>
-        </Confirm>
-      )}
-    />
+    <Confirm title={`Delete ${name}?`} action="Delete" danger act={confirmDelete} onClose={onClose}>
+      <p>{children}</p>
+    </Confirm>
   );
 }

@@ -3,6 +3,7 @@ import { Dialog, DialogButton } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
+import { useOpened } from '../components/use-conflict.ts';
 import { attributeLabel } from '../format.ts';
 import type { Editor } from './editor.ts';
 import { useToFact } from './inline-field.tsx';
@@ -61,9 +62,10 @@ const fields: FieldOf<AttributeInput>[] = [
 ];
 
 function AddAttribute<Input extends Patch, One extends Item>({
-  editor,
+  editor: live,
   onClose,
 }: Props<Input, One> & { onClose: () => void }) {
+  const { item: editor } = useOpened(live);
   const add = async ({ name, value }: AttributeInput) => {
     const trimmed = name.trim();
     if (Object.hasOwn(editor.item.attributes, trimmed)) {

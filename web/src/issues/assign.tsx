@@ -23,22 +23,26 @@ export const AssigneeName = ({ name }: { name: string | null }) =>
   name ? <PersonLabel name={name} /> : <span className="quiet">Unassigned</span>;
 
 function QuickAssign({ issue }: { issue: Issue }) {
-  const [isOpen, setOpen] = useState(false);
+  // As it was when the list of people opened.
+  const [opened, setOpened] = useState<Issue>();
   const patch = usePatchItem('issues');
   const { isBusy, run } = useAction();
   const assign = (user_id: string | null) => {
-    setOpen(false);
-    if (user_id === issue.assignee_user_id) return;
+    setOpened(undefined);
+    if (!opened || user_id === opened.assignee_user_id) return;
     void run(async () => {
-      const next = await patch(issue, { assignee_user_id: user_id });
+      const next = await patch(opened, { assignee_user_id: user_id });
       const message = next.assignee_name
         ? `Assigned ${issue.key} to ${next.assignee_name}`
         : `Unassigned ${issue.key}`;
-      toast(message, () => patch(next, { assignee_user_id: issue.assignee_user_id }));
+      toast(message, () => patch(next, { assignee_user_id: opened.assignee_user_id }));
     });
   };
   return (
-    <DialogTrigger isOpen={isOpen} onOpenChange={setOpen}>
+    <DialogTrigger
+      isOpen={opened !== undefined}
+      onOpenChange={(isOpen) => setOpened(isOpen ? issue : undefined)}
+    >
       <Button
         className="assign-button"
         small

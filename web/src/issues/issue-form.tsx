@@ -10,10 +10,12 @@ import {
 } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { restore } from '../bulk/change.ts';
+import { Theirs } from '../components/conflict.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import { choiceField, type FieldOf, referenceField } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
+import { useOpened } from '../components/use-conflict.ts';
 import { CreateItemDialog } from '../fields/create-dialog.tsx';
 import { type Editor, useItemEditor } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
@@ -94,8 +96,8 @@ export function ResolveIssue({ issue, onClose }: { issue: Issue; onClose: () => 
   const refresh = useRefresh();
   // The list of open issues no longer has an issue that someone else has resolved.
   const { data: latest = issue } = useItem('issues', issue.project_key, issue.key);
+  const { item: current, former } = useOpened(latest.version > issue.version ? latest : issue);
   const resolve = async (values: IssuePatch) => {
-    const current = latest.version > issue.version ? latest : issue;
     const { id, key, version } = await patch(current, { ...values, status: 'resolved' });
     const { status, blocked_reason } = current;
     // A resolved issue reaches the other open statuses only through this one. The service makes both steps or none.
@@ -118,8 +120,9 @@ export function ResolveIssue({ issue, onClose }: { issue: Issue; onClose: () => 
         onClose={onClose}
       >
         <p>
-          <bdi>{issue.title}</bdi>
+          <bdi>{current.title}</bdi>
         </p>
+        <Theirs item={current} former={former} />
       </Form>
     </Dialog>
   );

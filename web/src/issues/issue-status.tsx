@@ -1,8 +1,10 @@
 import { usePatchItem } from '../api/items.ts';
 import type { Issue, IssuePatch } from '../api/openapi.ts';
+import { Theirs } from '../components/conflict.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import { toast } from '../components/toast.tsx';
+import { useOpened } from '../components/use-conflict.ts';
 import { humanize } from '../format.ts';
 import { useTransitions } from '../risks/model.ts';
 import { blockerField, ResolveIssue } from './issue-form.tsx';
@@ -51,7 +53,8 @@ type Props = { issue: Issue; to: IssueStatus; onClose: () => void };
 export const IssueStatusDialog = (props: Props) =>
   props.to === 'resolved' ? <ResolveIssue {...props} /> : <ReasonDialog {...props} />;
 
-function ReasonDialog({ issue, to, onClose }: Props) {
+function ReasonDialog({ issue: live, to, onClose }: Props) {
+  const { item: issue, former } = useOpened(live);
   const { changeStatus } = useIssueStatus(issue);
   const isBlocked = to === 'blocked';
   return (
@@ -63,7 +66,9 @@ function ReasonDialog({ issue, to, onClose }: Props) {
         action={isBlocked ? 'Mark as blocked' : 'Reopen'}
         submit={(values) => changeStatus({ ...values, status: to })}
         onClose={onClose}
-      />
+      >
+        <Theirs item={issue} former={former} />
+      </Form>
     </Dialog>
   );
 }

@@ -7,6 +7,7 @@ import { latestOf, useRefresh, useWrite } from '../api/queries.ts';
 import { useHasScope, useMe } from '../api/session.ts';
 import { Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
+import { Theirs } from '../components/conflict.tsx';
 import { CreateButton } from '../components/create-button.tsx';
 import { Confirm, Dialog } from '../components/dialog.tsx';
 import { FilterBar, FilterMenu, NoMatches, useFilters } from '../components/filters.tsx';
@@ -14,6 +15,7 @@ import { Loaded } from '../components/loading.tsx';
 import { Secret } from '../components/secret.tsx';
 import { CellButton, type Column, Table } from '../components/table.tsx';
 import { toast } from '../components/toast.tsx';
+import { useOpened } from '../components/use-conflict.ts';
 import {
   dayOf,
   enumOptions,
@@ -242,7 +244,8 @@ const actions = (open: (dialog: OpenDialog) => void): Column<Key> => ({
     ),
 });
 
-function Revoke({ revoked, onClose }: { revoked: Key; onClose: () => void }) {
+function Revoke({ revoked: live, onClose }: { revoked: Key; onClose: () => void }) {
+  const { item: revoked, former } = useOpened(live);
   const refresh = useRefresh();
   const me = useMe();
   const revoke = async () => {
@@ -254,6 +257,7 @@ function Revoke({ revoked, onClose }: { revoked: Key; onClose: () => void }) {
   };
   return (
     <Confirm title={`Revoke ${revoked.name}?`} action="Revoke" danger act={revoke} onClose={onClose}>
+      <Theirs item={revoked} former={former} />
       <p>Stops working immediately. This can't be undone.</p>
       {revoked.id === me.key_id && (
         <p className="notice">You are signed in with this key, so you will be signed out.</p>

@@ -1,10 +1,12 @@
 import { usePatchItem } from '../api/items.ts';
 import type { Issue, Risk, RiskPatch, Task } from '../api/openapi.ts';
 import { useMe } from '../api/session.ts';
+import { Theirs } from '../components/conflict.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import { choiceField, type FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
+import { useOpened } from '../components/use-conflict.ts';
 import { daysFromToday, formatDay, today } from '../format.ts';
 import type { Entry } from './entries.ts';
 
@@ -22,7 +24,8 @@ const usualInterval = 90;
 type Review = { days?: (typeof intervals)[number][0]; reason?: string };
 
 /** Confirms that a risk is still as described, and sets the day of its next review. */
-export function StillValid({ risk, onClose }: RiskProps) {
+export function StillValid({ risk: live, onClose }: RiskProps) {
+  const { item: risk, former } = useOpened(live);
   const patch = usePatchItem('risks');
   const options = intervals.map(
     ([days, label]) => [days, `${label} (${formatDay(daysFromToday(days))})`] as const,
@@ -47,14 +50,15 @@ export function StillValid({ risk, onClose }: RiskProps) {
         submit={confirm}
         onClose={onClose}
       >
-        <ItemTitle item={risk} />
+        <ItemTitle item={risk} former={former} />
       </Form>
     </Dialog>
   );
 }
 
 /** Accepts a risk for longer. */
-export function ExtendAcceptance({ risk, onClose }: RiskProps) {
+export function ExtendAcceptance({ risk: live, onClose }: RiskProps) {
+  const { item: risk, former } = useOpened(live);
   const patch = usePatchItem('risks');
   const fields: FieldOf<RiskPatch>[] = [
     {
@@ -76,14 +80,15 @@ export function ExtendAcceptance({ risk, onClose }: RiskProps) {
   return (
     <Dialog title={`Extend the acceptance of ${risk.key}`} onClose={onClose}>
       <Form<RiskPatch, Risk> fields={fields} initial={risk} action="Extend" submit={extend} onClose={onClose}>
-        <ItemTitle item={risk} />
+        <ItemTitle item={risk} former={former} />
       </Form>
     </Dialog>
   );
 }
 
 /** Ends an acceptance before its last day. */
-export function ReopenRisk({ risk, onClose }: RiskProps) {
+export function ReopenRisk({ risk: live, onClose }: RiskProps) {
+  const { item: risk, former } = useOpened(live);
   const patch = usePatchItem('risks');
   const reopen = async (values: RiskPatch) => {
     await patch(risk, { ...values, status: 'open' });
@@ -97,7 +102,7 @@ export function ReopenRisk({ risk, onClose }: RiskProps) {
         submit={reopen}
         onClose={onClose}
       >
-        <ItemTitle item={risk} />
+        <ItemTitle item={risk} former={former} />
         <p className="quiet">Ends the acceptance. The risk is open again.</p>
       </Form>
     </Dialog>
@@ -107,7 +112,8 @@ export function ReopenRisk({ risk, onClose }: RiskProps) {
 type Successor = { user_id: string; reason?: string };
 
 /** Gives an item to another person, in every part that the current person has in it. */
-export function HandOver({ entry, onClose }: { entry: Entry; onClose: () => void }) {
+export function HandOver({ entry: live, onClose }: { entry: Entry; onClose: () => void }) {
+  const { item: entry, former } = useOpened(live);
   const { user_id: me } = useMe();
   const patch = usePatchItem(entry.list as 'tasks' | 'issues' | 'risks');
   const { item } = entry;
@@ -124,7 +130,7 @@ export function HandOver({ entry, onClose }: { entry: Entry; onClose: () => void
   return (
     <Dialog title={`Hand over ${item.key}`} onClose={onClose}>
       <Form<Successor> fields={fields} action="Hand over" submit={handOver} onClose={onClose}>
-        <ItemTitle item={item} />
+        <ItemTitle item={item} former={former?.item} />
       </Form>
     </Dialog>
   );
@@ -143,8 +149,11 @@ function nameIn(item: Item, [part]: ReturnType<typeof partsOf>): string | null {
   return 'owner_name' in item ? item.owner_name : null;
 }
 
-const ItemTitle = ({ item: { title } }: { item: Item }) => (
-  <p>
-    <bdi>{title}</bdi>
-  </p>
+const ItemTitle = ({ item, former }: { item: Item; former: Item | undefined }) => (
+  <>
+    <p>
+      <bdi>{item.title}</bdi>
+    </p>
+    <Theirs item={item} former={former} />
+  </>
 );

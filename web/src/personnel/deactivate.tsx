@@ -4,10 +4,12 @@ import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { DeactivateInput, Handover, Person } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
+import { Theirs } from '../components/conflict.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { GroupPicker, PersonPicker } from '../components/picker.tsx';
 import { toast } from '../components/toast.tsx';
+import { useOpened } from '../components/use-conflict.ts';
 import { formatNumber, humanize, pluralize } from '../format.ts';
 import { type Part, Parts, responsibilityKinds, toInput } from './handover-parts.tsx';
 import { useUndoHandover } from './handovers.tsx';
@@ -16,7 +18,8 @@ import { useUndoHandover } from './handovers.tsx';
  * Deactivates a person and hands their work over, if the key may change projects. A dry run shows what would be
  * reassigned.
  */
-export function Deactivate({ person, onClose }: { person: Person; onClose: () => void }) {
+export function Deactivate({ person: live, onClose }: { person: Person; onClose: () => void }) {
+  const { item: person, former } = useOpened(live);
   const [successors, setSuccessors] = useState<DeactivateInput>({});
   const [parts, setParts] = useState<readonly Part[]>([]);
   const handover = { ...successors, ...(parts.length > 0 && { parts: parts.map(toInput) }) };
@@ -58,6 +61,7 @@ export function Deactivate({ person, onClose }: { person: Person; onClose: () =>
       act={confirm}
       onClose={onClose}
     >
+      <Theirs item={person} former={former} />
       {hasScope('projects.manage') ? (
         <>
           <Successors

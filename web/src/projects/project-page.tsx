@@ -8,11 +8,13 @@ import { ActionButton } from '../components/action-button.tsx';
 import { Health, Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { Card, Facts } from '../components/card.tsx';
+import { Theirs } from '../components/conflict.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { Confirm, DialogButton } from '../components/dialog.tsx';
 import { HealthReasons, HealthRules } from '../components/health-reasons.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
+import { useOpened } from '../components/use-conflict.ts';
 import { useShortcut } from '../components/use-shortcut.ts';
 import { Attributes } from '../fields/attributes.tsx';
 import { Description } from '../fields/description.tsx';
@@ -147,7 +149,14 @@ function Unarchive({ project }: { project: Project }) {
   );
 }
 
-function Archive({ project }: { project: Project }) {
+const Archive = ({ project }: { project: Project }) => (
+  <DialogButton icon="archive" dialog={(onClose) => <ArchiveDialog project={project} onClose={onClose} />}>
+    Archive
+  </DialogButton>
+);
+
+function ArchiveDialog({ project: live, onClose }: { project: Project; onClose: () => void }) {
+  const { item: project, former } = useOpened(live);
   const write = useWrite();
   const archive = async () => {
     await write(
@@ -159,20 +168,14 @@ function Archive({ project }: { project: Project }) {
     toast(`Archived ${project.key}`);
   };
   return (
-    <DialogButton
-      icon="archive"
-      dialog={(onClose) => (
-        <Confirm title={`Archive ${project.key}?`} action="Archive" act={archive} onClose={onClose}>
-          <p>
-            Its {pluralize(project.counts.active_risks + project.counts.opportunities, 'active risk')} and{' '}
-            {pluralize(project.counts.open_issues, 'open issue')} become read-only and leave all totals. You
-            can unarchive it later.
-          </p>
-        </Confirm>
-      )}
-    >
-      Archive
-    </DialogButton>
+    <Confirm title={`Archive ${project.key}?`} action="Archive" act={archive} onClose={onClose}>
+      <Theirs item={project} former={former} />
+      <p>
+        Its {pluralize(project.counts.active_risks + project.counts.opportunities, 'active risk')} and{' '}
+        {pluralize(project.counts.open_issues, 'open issue')} become read-only and leave all totals. You can
+        unarchive it later.
+      </p>
+    </Confirm>
   );
 }
 

@@ -1,11 +1,13 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { usePatchItem } from '../api/items.ts';
 import type { Risk, RiskPatch } from '../api/openapi.ts';
+import { Theirs } from '../components/conflict.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Toggle } from '../components/filters.tsx';
 import { Form } from '../components/form.tsx';
 import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
+import { useOpened } from '../components/use-conflict.ts';
 import { humanize } from '../format.ts';
 import { kindClass, type RiskKind, wordsOf } from './kinds.ts';
 import { axesOf, cellAt, levelColors, useRiskModel } from './model.ts';
@@ -43,7 +45,8 @@ const cellOf = (probability: number | null, impact: number | null): Cell | null 
   probability === null || impact === null ? null : { probability, impact };
 
 /** Sets the current and the residual rating of a risk in one grid. */
-export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
+export function Assess({ risk: live, onClose }: { risk: Risk; onClose: () => void }) {
+  const { item: risk, former } = useOpened(live);
   const patch = usePatchItem('risks');
   const [rating, setRating] = useState<Rating>('current');
   const [chosen, setChosen] = useState<Partial<Record<Rating, Cell>>>({});
@@ -84,6 +87,17 @@ export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
         <p>
           <bdi>{risk.title}</bdi>
         </p>
+        <Theirs
+          item={risk}
+          former={former}
+          mine={{
+            ...chosen.current,
+            ...(chosen.residual && {
+              residual_probability: chosen.residual.probability,
+              residual_impact: chosen.residual.impact,
+            }),
+          }}
+        />
         <fieldset className="button-row">
           <legend className="visually-hidden">Rating</legend>
           {(['current', 'residual'] as const).map((one) => (

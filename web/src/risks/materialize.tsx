@@ -10,10 +10,12 @@ import {
 } from '../api/openapi.ts';
 import { useWrite } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
+import { Theirs } from '../components/conflict.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import { choiceField, type FieldOf, referenceField } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
+import { useOpened } from '../components/use-conflict.ts';
 import { enumOptions, pluralize, today } from '../format.ts';
 import { isDone, useTasksOf } from '../tasks/tasks.tsx';
 import { wordsOf } from './kinds.ts';
@@ -37,7 +39,8 @@ const fieldsOf = ({ owner_name }: Risk): FieldOf<MaterializeInput>[] => [
 ];
 
 /** Creates the issue of a risk that has occurred, or of an opportunity that was realized. Its fields are the risk's. */
-export function Materialize({ risk, onClose }: { risk: Risk; onClose: () => void }) {
+export function Materialize({ risk: live, onClose }: { risk: Risk; onClose: () => void }) {
+  const { item: risk, former } = useOpened(live);
   const write = useWrite();
   const [, navigate] = useLocation();
   const canReadPeople = useHasScope()('personnel.read');
@@ -74,6 +77,7 @@ export function Materialize({ risk, onClose }: { risk: Risk; onClose: () => void
         submit={createIssue}
         onClose={onClose}
       >
+        <Theirs item={risk} former={former} />
         <p className="quiet">Creates a linked issue and removes the {noun} from the active register.</p>
         {openCount > 0 && (
           <label className="move-tasks">

@@ -3,10 +3,12 @@ import type { Risk, RiskPatch } from '../api/openapi.ts';
 import { useHasScope, useMe } from '../api/session.ts';
 import { Status } from '../components/badges.tsx';
 import { Facts } from '../components/card.tsx';
+import { Theirs } from '../components/conflict.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import { StatusCard } from '../components/status-card.tsx';
 import { toast } from '../components/toast.tsx';
+import { useOpened } from '../components/use-conflict.ts';
 import type { Editor } from '../fields/editor.ts';
 import { useInlineFacts } from '../fields/inline-field.tsx';
 import { PersonLink } from '../personnel/person-link.tsx';
@@ -100,12 +102,15 @@ type TransitionProps = {
   submit: (values: RiskPatch) => Promise<unknown>;
 };
 
-function TransitionDialog({ risk, to, onClose, submit }: TransitionProps) {
+function TransitionDialog({ risk: live, to, onClose, submit: submitLive }: TransitionProps) {
+  const { item: risk, former } = useOpened(live);
+  const { item: submit } = useOpened(submitLive);
   const isPerson = useMe().user_id !== null;
   const { title, fields } = transitionForms[to === 'accepted' || to === 'closed' ? to : 'open']({ isPerson });
   return (
     <Dialog title={`${title} ${risk.key}`} onClose={onClose}>
       <Form fields={fields} action={`${title} ${wordsOf(risk.kind).noun}`} submit={submit} onClose={onClose}>
+        <Theirs item={risk} former={former} />
         {to === 'accepted' && <AcceptedByYou />}
       </Form>
     </Dialog>

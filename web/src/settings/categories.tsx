@@ -10,6 +10,7 @@ import type {
 import { useRefresh, useWrite } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import { ActionButton, useAction } from '../components/action-button.tsx';
+import { Theirs } from '../components/conflict.tsx';
 import { CreateButton } from '../components/create-button.tsx';
 import { Confirm, Dialog, DialogButton } from '../components/dialog.tsx';
 import { Empty } from '../components/empty.tsx';
@@ -19,6 +20,7 @@ import { ListHead } from '../components/list.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { toast } from '../components/toast.tsx';
+import { useOpened } from '../components/use-conflict.ts';
 import { CreateDialog } from '../fields/create-dialog.tsx';
 import { capitalize, formatNumber, pluralize } from '../format.ts';
 import { useCategories } from '../risks/queries.ts';
@@ -276,7 +278,8 @@ function EditCategory({ category, onClose }: Props) {
   );
 }
 
-function MergeCategory({ category, listed, onClose }: Props & { listed: readonly Listed[] }) {
+function MergeCategory({ category: live, listed, onClose }: Props & { listed: readonly Listed[] }) {
+  const { item: category, former } = useOpened(live);
   const write = useWrite();
   const others = listed.filter(({ id }) => id !== category.id);
   const into = others.map(({ id, name }) => [id, capitalize(name)] as const);
@@ -296,6 +299,7 @@ function MergeCategory({ category, listed, onClose }: Props & { listed: readonly
         }}
         onClose={onClose}
       >
+        <Theirs item={category} former={former} />
         <p>
           {category.risks === 0 ? 'No risks have' : `${pluralize(category.risks, 'risk')} with`} this category
           {category.risks === 0 ? '. It' : ' get the other one, and it'} leaves the list.
@@ -305,7 +309,8 @@ function MergeCategory({ category, listed, onClose }: Props & { listed: readonly
   );
 }
 
-function DeleteCategory({ category, onClose }: Props) {
+function DeleteCategory({ category: live, onClose }: Props) {
+  const { item: category, former } = useOpened(live);
   const refresh = useRefresh();
   const remove = async () => {
     await dataOrThrow(api.DELETE('/v1/categories/{id}', { ...pathOf(category), ...ifMatch(category) }));
@@ -320,6 +325,7 @@ function DeleteCategory({ category, onClose }: Props) {
       act={remove}
       onClose={onClose}
     >
+      <Theirs item={category} former={former} />
       {category.risks === 0 ? (
         <p>No risks have this category.</p>
       ) : (

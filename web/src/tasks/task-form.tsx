@@ -11,6 +11,7 @@ import { useRefresh } from '../api/queries.ts';
 import { Confirm, DialogButton } from '../components/dialog.tsx';
 import { choiceField, type FieldOf, referenceField } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
+import { useOpened } from '../components/use-conflict.ts';
 import { CreateItemDialog } from '../fields/create-dialog.tsx';
 import { EditDialog } from '../fields/edit-dialog.tsx';
 import { type Editor, useItemEditor } from '../fields/editor.ts';
@@ -72,7 +73,8 @@ export function useTaskEditor(task: Task): Editor<TaskPatch, Task> {
   return useItemEditor('tasks', task, fieldsOf(task.project_key, task, names));
 }
 
-export function EditTask({ task, onClose }: { task: Task; onClose: () => void }) {
+export function EditTask({ task: live, onClose }: { task: Task; onClose: () => void }) {
+  const { item: task } = useOpened(live);
   const editor = useTaskEditor(task);
   const refresh = useRefresh();
   const remove = async () => {

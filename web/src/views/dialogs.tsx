@@ -2,11 +2,13 @@ import { useState } from 'react';
 import { latestOf } from '../api/queries.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Button } from '../components/button.tsx';
+import { Theirs } from '../components/conflict.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import type { Filters } from '../components/filters.tsx';
 import { Form } from '../components/form.tsx';
 import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
+import { useOpened } from '../components/use-conflict.ts';
 import { type AnyView, isShared, useCanShare, useViewActions, useViews } from './shared.ts';
 import type { ViewList } from './store.ts';
 
@@ -88,7 +90,8 @@ export function ManageViews({ list, onClose }: { list: ViewList; onClose: () => 
   );
 }
 
-function RenameView({ view, onClose }: { view: AnyView; onClose: () => void }) {
+function RenameView({ view: live, onClose }: { view: AnyView; onClose: () => void }) {
+  const { item: view, former } = useOpened(live);
   const actions = useViewActions(view.list);
   return (
     <Dialog title="Rename view" onClose={onClose}>
@@ -98,7 +101,9 @@ function RenameView({ view, onClose }: { view: AnyView; onClose: () => void }) {
         action="Rename"
         submit={({ name = view.name }) => actions.rename(view, name)}
         onClose={onClose}
-      />
+      >
+        <Theirs item={view} former={former} />
+      </Form>
     </Dialog>
   );
 }

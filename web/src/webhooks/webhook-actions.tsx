@@ -6,31 +6,43 @@ import { Confirm, Dialog, DialogButton } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
+import { useOpened } from '../components/use-conflict.ts';
 import { shortUrl, webhookPath } from './queries.ts';
 import { WebhookSecret } from './webhook-secret.tsx';
 
 /** Creates a new secret and shows it once. */
 export function RotateButton({ webhook }: { webhook: Webhook }) {
   const [rotated, setRotated] = useState<WebhookWithSecret>();
-  const write = useWrite();
-  const rotate = async () =>
-    setRotated(
-      await write(api.POST('/v1/webhooks/{id}/rotate', { ...webhookPath(webhook.id), ...ifMatch(webhook) })),
-    );
   return (
     <>
       <DialogButton
         small
-        dialog={(onClose) => (
-          <Confirm title="Rotate secret?" action="Rotate" act={rotate} onClose={onClose}>
-            <p>Creates a new secret, shown once. For 24 hours, messages are signed with both secrets.</p>
-          </Confirm>
-        )}
+        dialog={(onClose) => <RotateDialog webhook={webhook} onRotated={setRotated} onClose={onClose} />}
       >
         Rotate secret…
       </DialogButton>
       {rotated && <WebhookSecret webhook={rotated} onClose={() => setRotated(undefined)} />}
     </>
+  );
+}
+
+type RotateProps = {
+  webhook: Webhook;
+  onRotated: (webhook: WebhookWithSecret) => void;
+  onClose: () => void;
+};
+
+function RotateDialog({ webhook: live, onRotated, onClose }: RotateProps) {
+  const { item: webhook } = useOpened(live);
+  const write = useWrite();
+  const rotate = async () =>
+    onRotated(
+      await write(api.POST('/v1/webhooks/{id}/rotate', { ...webhookPath(webhook.id), ...ifMatch(webhook) })),
+    );
+  return (
+    <Confirm title="Rotate secret?" action="Rotate" act={rotate} onClose={onClose}>
+      <p>Creates a new secret, shown once. For 24 hours, messages are signed with both secrets.</p>
+    </Confirm>
   );
 }
 
