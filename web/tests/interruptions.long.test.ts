@@ -62,7 +62,62 @@ test('a form survives a lost connection and a lost response, and creates one ite
   assert.deepEqual(await titles('Disconnected'), ['Disconnected']);
   await form.send();
   await form.created();
+  await page.locator('.toast').getByText('An earlier attempt had been saved').waitFor();
   assert.deepEqual(await titles('Disconnected'), ['Disconnected']);
+});
+
+test('after its form was closed, the same item is created once more', async (t) => {
+  const page = await console.open(t, '/risks?project=APOLLO');
+  const lost = await openRiskForm(page, 'Meant twice');
+  await loseNextResponse(page);
+  await lost.send();
+  await lost.dialog.getByRole('alert').getByText(unreachable).waitFor();
+  await lost.dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Discard' }).click();
+  await lost.dialog.waitFor({ state: 'detached' });
+  const again = await openRiskForm(page, 'Meant twice');
+  await again.send();
+  await again.created();
+  assert.equal(await page.locator('.toast').getByText('An earlier attempt').count(), 0);
+  assert.deepEqual(await titles('Meant twice'), ['Meant twice', 'Meant twice']);
+});
+
+test('a write takes effect again after another one to the same address, and after a minute', async (t) => {
+  for (const category of ['Alpha 8813', 'Beta 8813'])
+    await console.post('/v1/projects/APOLLO/risks', { title: 'Categorized', category });
+  const listed = async (): Promise<{ id: string; name: string }[]> =>
+    (await console.get('/v1/categories')).data.filter(
+      ({ id, name }: { id: string | null; name: string }) => id !== null && name.endsWith('8813'),
+    );
+  const unlist = async (name: string) => {
+    const one = (await listed()).find((category) => category.name === name);
+    await console.delete(`/v1/categories/${one?.id}`);
+  };
+  const page = await console.newPage(t, { scopes: ['projects.manage'] });
+  await page.clock.install();
+  await visit(page, '/settings/categories');
+  const add = (name: string) => page.getByRole('button', { name: `Add ${name} to the list` }).click();
+  const addAndLose = async (name: string) => {
+    await loseNextResponse(page);
+    await add(name);
+    await page.locator('.toast', { hasText: unreachable }).waitFor();
+    await page.unroute('**/v1/**');
+    await unlist(name);
+  };
+  await addAndLose('Alpha 8813');
+  await add('Beta 8813');
+  await page.locator('.toast', { hasText: 'Added Beta 8813' }).waitFor();
+  await add('Alpha 8813');
+  await page.locator('.toast', { hasText: 'Added Alpha 8813' }).waitFor();
+  assert.deepEqual((await listed()).map(({ name }) => name).sort(), ['Alpha 8813', 'Beta 8813']);
+
+  await unlist('Alpha 8813');
+  await visit(page, '/settings/categories');
+  await addAndLose('Alpha 8813');
+  await page.clock.fastForward(61_000);
+  await add('Alpha 8813');
+  await page.locator('.toast', { hasText: 'Added Alpha 8813' }).waitFor();
+  assert.deepEqual((await listed()).map(({ name }) => name).sort(), ['Alpha 8813', 'Beta 8813']);
 });
 
 test('a page that could not be loaded opens once there is a connection, without a reload', async (t) => {

@@ -1,5 +1,5 @@
 import createClient from 'openapi-fetch';
-import { repeatSafely } from './lost-responses.ts';
+import { repeatSafely, watchReplay } from './lost-responses.ts';
 import type { paths } from './openapi.ts';
 
 /** The path the service is mounted at, without a trailing slash. The service writes it into `<base>`. */
@@ -27,6 +27,7 @@ async function fetchForPage(request: Request): Promise<Response> {
   };
   const again = request.clone();
   const response = await send(request);
+  watchReplay(response.headers);
   const problem =
     response.status === 409
       ? await response
@@ -111,10 +112,16 @@ export async function fetchFrom(path: string, init: RequestInit = {}): Promise<R
   throw new ApiError(response.status, await response.json().catch(() => ({})), response.headers);
 }
 
-type Upload = { type: string; signal: AbortSignal; onProgress: (fraction: number) => void };
+type Upload = {
+  type: string;
+  signal: AbortSignal;
+  onProgress: (fraction: number) => void;
+  idempotencyKey?: string | undefined;
+};
 
 /** Uploads a file. `fetch` does not report upload progress, `XMLHttpRequest` does. */
-export function upload<T>(path: string, file: Blob, { type, signal, onProgress }: Upload): Promise<T> {
+export function upload<T>(path: string, file: Blob, upload: Upload): Promise<T> {
+  const { type, signal, onProgress, idempotencyKey } = upload;
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     signal.addEventListener('abort', () => request.abort());
@@ -124,6 +131,7 @@ export function upload<T>(path: string, file: Blob, { type, signal, onProgress }
     request.onabort = () => reject(signal.reason);
     request.onload = () => {
       const { status, response } = request;
+      watchReplay({ get: (name) => request.getResponseHeader(name) });
       if (status >= 200 && status < 300) return resolve(response);
       if (response?.code === 'session_changed') void readSession();
       reject(new ApiError(status, response ?? {}, { get: (name) => request.getResponseHeader(name) }));
@@ -132,6 +140,7 @@ export function upload<T>(path: string, file: Blob, { type, signal, onProgress }
     request.responseType = 'json';
     request.setRequestHeader('content-type', type);
     if (pageSession) request.setRequestHeader('muster-session', pageSession);
+    if (idempotencyKey) request.setRequestHeader('idempotency-key', idempotencyKey);
     request.send(file);
   });
 }

@@ -1,7 +1,31 @@
 import type { Middleware } from 'openapi-fetch';
 
 /** Writes whose response has not arrived, with their idempotency keys. Whether they took effect is unknown. */
-const unanswered = new Map<string, string>();
+const unanswered = new Map<string, { key: string; url: string; at: number }>();
+
+/** After that, the same write is meant once more. */
+const maxAgeMs = 60_000;
+
+/** Called when a form closes: what is sent next is meant once more. */
+export const forgetLost = () => unanswered.clear();
+
+/** Another write to the same address has come between, or the last attempt was long ago. */
+function forgetOld(write: string, url: string): void {
+  for (const [other, { url: otherUrl, at }] of unanswered)
+    if (Date.now() - at > maxAgeMs || (other !== write && otherUrl === url)) unanswered.delete(other);
+}
+
+let reportReplay = () => {};
+
+/** Sets what says that nothing was changed now, because an earlier attempt had been saved. */
+export const onReplay = (report: () => void) => {
+  reportReplay = report;
+};
+
+/** Reports a stored response to an earlier request with the same idempotency key. */
+export function watchReplay(headers: { get(name: string): string | null }): void {
+  if (headers.get('idempotent-replayed') === 'true') reportReplay();
+}
 
 /** The writes in flight by the id of their request, and whether an earlier attempt got no response. */
 const inFlight = new Map<string, { write: string; body: string; isRepeated: boolean }>();
@@ -18,9 +42,11 @@ export const repeatSafely: Middleware = {
     if (request.method === 'GET' || isSignIn.test(request.url)) return undefined;
     const body = await request.clone().text();
     const write = `${request.method} ${request.url} ${body}`;
-    const key = unanswered.get(write) ?? newIdempotencyKey();
-    inFlight.set(id, { write, body, isRepeated: unanswered.has(write) });
-    unanswered.set(write, key);
+    forgetOld(write, request.url);
+    const former = unanswered.get(write);
+    const key = former?.key ?? newIdempotencyKey();
+    inFlight.set(id, { write, body, isRepeated: former !== undefined });
+    unanswered.set(write, { key, url: request.url, at: Date.now() });
     if (request.method === 'POST') request.headers.set('idempotency-key', key);
     return request;
   },
@@ -32,9 +58,14 @@ export const repeatSafely: Middleware = {
     if (!current || response.status >= 500) return undefined;
     unanswered.delete(current.write);
     if (!current.isRepeated) return undefined;
-    if (request.method === 'DELETE' && response.status === 404) return new Response(null, { status: 204 });
-    if (request.method === 'PATCH' && response.status === 412) return readIfSaved(request.url, current.body);
-    return undefined;
+    const saved =
+      request.method === 'DELETE' && response.status === 404
+        ? new Response(null, { status: 204 })
+        : request.method === 'PATCH' && response.status === 412
+          ? await readIfSaved(request.url, current.body)
+          : undefined;
+    if (saved) reportReplay();
+    return saved;
   },
 
   onError({ id }) {

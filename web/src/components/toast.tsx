@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { ApiError } from '../api/client.ts';
+import { onReplay } from '../api/lost-responses.ts';
 import { endSessionOn401 } from '../api/session.ts';
 import { createStore } from '../api/store.ts';
 import { Button } from './button.tsx';
@@ -25,6 +26,10 @@ const forget = (id: number) => {
 
 let lastId = 0;
 
+/** Follows what an action says of itself. */
+const replayed = 'An earlier attempt had been saved, so nothing was saved twice.';
+onReplay(() => toast(replayed));
+
 function show(next: Toast | undefined): void {
   const hasFocus = document.activeElement?.closest('.toast');
   shown.set(next);
@@ -39,7 +44,8 @@ function dismiss(id: number): void {
  * Shows a short message, with an Undo button when the action can be undone. It replaces the last one, so that messages
  * never cover the page.
  */
-export function toast(text: string, undo?: () => Promise<unknown>): void {
+export function toast(message: string, undo?: () => Promise<unknown>): void {
+  const text = shown.get()?.text === replayed ? `${message}. ${replayed}` : message;
   // Several requests can fail at once with the same message.
   if (shown.get()?.text === text && !undo) return;
   lastId += 1;
