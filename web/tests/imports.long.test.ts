@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
 import { sheetRows, workbook, workbookOf } from '../../test/workbook.ts';
 import { assertAccessible } from './axe.ts';
 import { startConsole, test } from './console.ts';
@@ -393,4 +394,58 @@ test('10,000 rows are virtualized, also on a phone', async (t) => {
   await dialog.locator('.import-rows').evaluate((box) => box.scrollTo(0, box.scrollHeight));
   await dialog.getByRole('cell', { name: '10,001', exact: true }).waitFor();
   await assertFits(page, 'a long import');
+});
+
+/** Lets the next upload take effect, but loses its response. */
+const loseNextUpload = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    const { send } = XMLHttpRequest.prototype;
+    XMLHttpRequest.prototype.send = function (body) {
+      XMLHttpRequest.prototype.send = send;
+      this.onload = this.onerror;
+      send.call(this, body);
+    };
+  });
+
+test('an import whose response was lost does not add its rows twice', async (t) => {
+  const page = await console.open(t, '/projects/APOLLO');
+  const dialog = page.getByRole('dialog', { name: 'Import risks' });
+  const named = async (q: string) => (await console.get(`/v1/risks?q=${q}`)).data.length;
+  const lost = dialog.getByRole('alert').getByText("Can't reach the service.");
+  const start = async (label: string) => {
+    await dialog.getByRole('button', { name: label }).click();
+  };
+
+  await drop(page, 'all-or-nothing.csv', 'title,description\nAtomic 1,a\nAtomic 2,b\n');
+  await dialog.getByRole('checkbox', { name: 'Import only if every row is valid' }).check();
+  await dialog.getByText('2 rows: 2 new.').waitFor();
+  await dialog.locator('.import-outdated').waitFor({ state: 'detached' });
+  await loseNextUpload(page);
+  await start('Import 2 rows');
+  await lost.waitFor();
+  assert.equal(await named('atomic'), 2);
+  await start('Import 2 rows');
+  await dialog.getByText('Import finished.').waitFor();
+  await page.locator('.toast').getByText('An earlier attempt had been saved').waitFor();
+  assert.equal(await named('atomic'), 2);
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await dialog.waitFor({ state: 'detached' });
+});
+
+test('where an import cannot be repeated safely, the console first asks what has arrived', async (t) => {
+  const page = await console.open(t, '/projects/APOLLO');
+  const dialog = page.getByRole('dialog', { name: 'Import risks' });
+  const found = async () => (await console.get('/v1/risks?q=arriving')).data.length;
+  await drop(page, 'risks.csv', 'title\nArriving 1\nArriving 2\n');
+  await dialog.getByText('2 rows: 2 new.').waitFor();
+  await loseNextUpload(page);
+  await dialog.getByRole('button', { name: 'Import 2 rows' }).click();
+  await dialog.getByRole('alert').getByText("Can't reach the service.").waitFor();
+  assert.equal(await found(), 2);
+  await dialog.getByRole('button', { name: 'Import 2 rows' }).click();
+  await dialog.getByText('The response to the last attempt was lost, and 2 rows here have been').waitFor();
+  assert.equal(await found(), 2);
+  await dialog.getByRole('button', { name: 'Import again' }).click();
+  await dialog.getByText('Import finished.').waitFor();
+  assert.equal(await found(), 4);
 });

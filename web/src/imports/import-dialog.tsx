@@ -14,7 +14,16 @@ import { ImportOptions, Progress, TargetSwitch } from './options.tsx';
 import { OtherProjects } from './other-projects.tsx';
 import { People } from './people.tsx';
 import { Results } from './results.tsx';
-import { type ColumnMap, fileExtensions, type ImportReport, runImport, useDryRun } from './run-import.ts';
+import {
+  type ColumnMap,
+  countArrived,
+  fileExtensions,
+  type ImportReport,
+  isLost,
+  runImport,
+  useAttempts,
+  useDryRun,
+} from './run-import.ts';
 import { SavedMappings } from './saved-mappings.tsx';
 import { columnParameters, defaults, type Settings } from './settings.ts';
 import { FileError, hasInvalidBytes, ImportSummary } from './summary.tsx';
@@ -52,19 +61,35 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
   const result = done && done.file === file ? done.report : undefined;
   const run = file && { path: target.path, file, settings, ...corrected };
   const dryRun = useDryRun(result ? undefined : run);
+  const attemptOf = useAttempts();
+  const [arrived, setArrived] = useState<number>();
 
   const start = async () => {
     if (!run || !file) return;
+    const attempt = attemptOf(run);
     setLocked(true);
     setFailure(undefined);
+    setArrived(undefined);
     setRunning({ progress: 0 });
     try {
+      if (attempt.lostSince !== undefined && arrived === undefined) {
+        const count = await countArrived(run, attempt.lostSince);
+        if (count > 0) {
+          setArrived(count);
+          setRunning(undefined);
+          setLocked(false);
+          return;
+        }
+      }
       const { signal } = new AbortController();
       const onProgress = (progress: number) => setRunning({ progress });
-      const report = await runImport(run, { dryRun: false, signal, onProgress });
+      const { idempotencyKey } = attempt;
+      const report = await runImport(run, { dryRun: false, signal, onProgress, idempotencyKey });
       setDone({ report: withData(report, dryRun.report), file });
     } catch (error) {
       setFailure(error as Error);
+      const { started_at } = dryRun.report?.summary ?? {};
+      if (!attempt.idempotencyKey && isLost(error) && started_at) attempt.lostSince ??= started_at;
     }
     setRunning(undefined);
     setLocked(false);
@@ -182,6 +207,13 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
             )}
             {isPending && <Progress progress={progress} message="Checking… Nothing has been imported yet." />}
             {failure && <ErrorNotice error={failure} />}
+            {arrived !== undefined && (
+              <p className="notice" role="alert">
+                The response to the last attempt was lost, and {pluralize(arrived, 'row')} here{' '}
+                {arrived === 1 ? 'has' : 'have'} been added or changed since the file was checked. Look at{' '}
+                {target.plural} first: importing again can add the same rows twice.
+              </p>
+            )}
             {error && !isPending && (
               <FileError
                 error={error}
@@ -224,7 +256,11 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
           isDisabled={isPending || !report || count === 0 || edits.size > 0}
           onPress={start}
         >
-          {count > 0 ? `Import ${pluralize(count, 'row')}` : 'Import'}
+          {arrived !== undefined
+            ? 'Import again'
+            : count > 0
+              ? `Import ${pluralize(count, 'row')}`
+              : 'Import'}
         </Button>
       </footer>
     </Dialog>

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { ApiError, upload } from '../api/client.ts';
+import { ApiError, fetchFrom, upload } from '../api/client.ts';
+import { newIdempotencyKey } from '../api/lost-responses.ts';
 import type { ImportResponse, ImportResult, ImportSummary } from '../api/openapi.ts';
 import { endSessionOn401, useMe } from '../api/session.ts';
 import { formatNumber, humanize } from '../format.ts';
@@ -38,6 +39,7 @@ type Options = {
   signal: AbortSignal;
   onProgress: (fraction: number) => void;
   dryRun: boolean;
+  idempotencyKey?: string | undefined;
 };
 
 export const contentTypeOf = ({ name }: File) =>
@@ -62,6 +64,40 @@ export async function runImport(run: Run, { dryRun, ...options }: Options) {
     if (error.status === 0 && !(await isReadable(file))) throw fileChanged();
     throw error;
   }
+}
+
+/**
+ * The attempts of an open dialog to import a file with the same settings. A second one has the idempotency key of the
+ * first; where the service takes none, because it writes several transactions, it is asked first what has arrived.
+ */
+export function useAttempts() {
+  const [attempts] = useState(() => new WeakMap<File, Map<string, Attempt>>());
+  return (run: Run): Attempt => {
+    const ofFile = attempts.get(run.file) ?? new Map<string, Attempt>();
+    attempts.set(run.file, ofFile);
+    const settings = JSON.stringify([run.path, parametersOf(run)]);
+    const attempt = ofFile.get(settings) ?? {
+      ...(run.settings.atomic && { idempotencyKey: newIdempotencyKey() }),
+    };
+    ofFile.set(settings, attempt);
+    return attempt;
+  };
+}
+
+/** `lostSince` is when an attempt began whose response was lost, if nothing else makes another one safe. */
+export type Attempt = { idempotencyKey?: string; lostSince?: string };
+
+/** Whether an import may have written rows although it failed. */
+export const isLost = (error: unknown) =>
+  error instanceof ApiError && (error.status === 0 || error.status >= 500);
+
+/** How many rows have been added or changed since a moment where an import writes. */
+export async function countArrived({ path }: Run, since: string): Promise<number> {
+  const list = path.replace(/\/import$/, '').replace('/imports/', '/');
+  const all = /\/(risks|issues|tasks)$/.test(list) ? '&status=all' : '';
+  const query = `updated_since=${encodeURIComponent(since)}${all}&limit=1&count=true`;
+  const response = await fetchFrom(`${list === '/v1/issues' ? '/v1/issues/all' : list}?${query}`);
+  return ((await response.json()) as { page: { total: number } }).page.total;
 }
 
 function parametersOf({ settings, original }: Run): Record<string, string> {
