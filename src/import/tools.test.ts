@@ -16,57 +16,23 @@ import {
  */
 const knownWrong: Record<string, Record<string, string>> = {
   'azure-devops-bugs.csv': { '“Reason” says why a bug was closed.': '6 resolution, 7 resolution' },
-  'servicenow-incidents.csv': {
-    '“close_code” says how an incident was closed.': '7 resolution, 8 resolution, 11 resolution',
-    '“5 - Planning” is the lowest priority.': '8 priority, 9 priority',
-    '“caller_id” reported it.':
-      '2 raised_by, 4 raised_by, 5 raised_by, 6 raised_by, 7 raised_by, 8 raised_by, 9 raised_by, 11 raised_by',
-  },
-  'linear-issues.csv': { '“Duplicate” is a status.': '11 row' },
-  'youtrack.csv': { '“Duplicate” and “Won’t fix” are statuses.': '7 row, 8 row' },
   'zendesk.csv': {
     '“-” is no priority.': '2 row',
     '“Created at” is the day of the ticket.':
       '3 raised_on, 4 raised_on, 6 raised_on, 7 raised_on, 8 raised_on, 9 raised_on',
   },
   'trello-board.csv': { 'A card with “Archived” is not to be done.': '7 status' },
-  'monday-board.xlsx': { '“Timeline - Start” is the first day.': '4 start_on, 5 start_on, 15 start_on' },
   'smartsheet-plan.csv': { 'A parent row is the title of a group.': '2 row, 6 row' },
   'ms-project-plan.csv': { 'A task that is not “Active” is not to be done.': '5 status' },
   'wrike.csv': { 'A title between slashes is a folder.': '2 row, 8 row' },
   'bamboohr-directory.csv': { '“Part-Time” is a person like others.': '5 row' },
-  'personio-mitarbeiter.csv': {
-    '“ID” is the ID of the person.':
-      '2 external_id, 3 external_id, 4 external_id, 6 external_id, 7 external_id, 8 external_id, 9 external_id',
-  },
   'rippling.csv': { '“Salaried, full-time” is a person like others.': '2 row, 3 row, 4 row, 7 row, 8 row' },
   'workday-workers.csv': {
-    '“(On Leave)”, “(Terminated)” and “[C]” are not part of a name.': '6 name, 7 name, 8 name',
-    '“Email - Primary Work” is the address.':
-      '5 email, 6 email, 7 email, 8 email, 9 email, 10 email, 11 email, 12 email',
-    '“Worker’s Manager” is the manager.':
-      '6 manager, 7 manager, 8 manager, 9 manager, 10 manager, 11 manager, 12 manager',
+    '“(On Leave)”, “(Terminated)” and “[C]” are not part of a name.':
+      '6 name, 7 name, 8 name, 9 manager, 12 manager',
   },
-  'jira-risks.csv': {
-    '“Custom field (Likelihood)” is the field in the brackets.': [2, 4, 5, 6, 7, 8, 9]
-      .map((line) => `${line} probability, ${line} impact`)
-      .join(', '),
-    '“Custom field (Risk response)” is the strategy.':
-      '2 strategy, 4 strategy, 5 strategy, 6 strategy, 7 strategy, 8 strategy',
-    '“Custom field (Mitigation plan)” is the plan.': '2 response_plan, 4 response_plan, 7 response_plan',
-  },
-  'servicenow-risks.csv': { '“short_description” is the title.': '4 row, 5 row, 9 row' },
-  'simplerisk.csv': { '“Risk Source” is no URL.': '9 row' },
   'logicgate.csv': {
     '“Complete” is a record that has been filled in, not a risk that is closed.': '2 status, 9 status',
-    '“Record ID” is the ID of the risk.':
-      '2 external_id, 3 external_id, 6 external_id, 7 external_id, 8 external_id, 9 external_id',
-  },
-  'planview-risks.csv': {
-    '“Identified Date” is the day on which it was raised.': [2, 3, 4, 5, 6, 7, 8, 9]
-      .map((line) => `${line} raised_on`)
-      .join(', '),
-    '“Resolve By Date” is the day on which it is due.': '2 due_on, 4 due_on',
   },
 };
 

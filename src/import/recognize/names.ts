@@ -17,6 +17,9 @@ export const maxLength = 100;
 const bracket =
   /[([]\s*(?:(?:%|percent(?:age)?|pct|yes\/no|y\/n|required|mandatory|optional|read[- ]only|[hml](?:\/[hml])+|(?:out of |\/ ?)\d{1,3}|(?:y{2,4}|m{2,3}|d{2}|j{4}|t{2})(?:[./-](?:y{2,4}|m{2,3}|d{2}|j{4}|t{2}))+)\s*|\d{1,3}\s*(?:[\p{Pd}=:]|\.\.|to\b|bis\b)[^()[\]]*)[)\]]/giu;
 
+/** In exports of Jira, `Custom field (Likelihood)` is the field that its users call likelihood. */
+const customField = /^custom field \((.*)\)$/i;
+
 /** `Job title [jobTitle]` has its name twice. */
 const repeatedName = (whole: string, name: string, inBrackets: string) =>
   normalizeName(name) === normalizeName(inBrackets) ? name : whole;
@@ -32,6 +35,7 @@ export function nameForms(name: string, noun: string): string[] {
   const literal = normalizeName(name.replaceAll('%', ' percent ').replaceAll('#', ' number '));
   if (name.length > maxLength) return [literal];
   const bare = name
+    .replace(customField, '$1')
     .replaceAll('%', ' percent ')
     .replaceAll('#', ' number ')
     .replace(bracket, ' ')

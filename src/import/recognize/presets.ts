@@ -174,13 +174,19 @@ const presets = {
   bamboohr: {
     label: 'BambooHR',
     signatures: ['employee #, hire date'],
-    columns: { external_id: 'employee #', manager_user_id: 'reporting to', kind: 'employment status' },
+    columns: {
+      external_id: 'employee #',
+      manager_user_id: 'reporting to',
+      kind: 'employment status',
+      status: 'status',
+    },
   },
   personio: {
     label: 'Personio',
     signatures: [
       'employment type, hire date, supervisor, office',
       'beschaftigungsart, einstellungsdatum, vorgesetzter',
+      'beschaftigungsart, einstellungsdatum, vorgesetzte/r',
     ],
     columns: { external_id: 'id', kind: 'employment type', end_on: 'contract ends' },
   },

@@ -6,14 +6,22 @@ import { importOf } from '../project-items/import.ts';
 import { issueList, issueWrites } from './queries.ts';
 import { type Issue, IssueInput, IssuePatch } from './schema.ts';
 
-/** The statuses of issues that were closed without being fixed. */
+/** The statuses of issues that were closed without being fixed, and what else they say. */
 const rejected = [
   'rejected',
   'removed',
   'wont do',
   'declined',
+  'wont fix',
   ...wordsOfAll((language) => language.rejected),
 ];
+
+const unfounded = {
+  duplicate: 'duplicate',
+  duplicated: 'duplicate',
+  'cannot reproduce': 'not_an_issue',
+  'cant reproduce': 'not_an_issue',
+};
 
 const recognized = inAllLanguages('issue', {
   synonyms: {
@@ -22,12 +30,12 @@ const recognized = inAllLanguages('issue', {
     severity: 'impact, level, issue severity',
     priority: 'urgency, issue priority',
     status: 'state, issue status, current status',
-    resolution: 'resolution type, outcome',
+    resolution: 'resolution type, resolution code, close code, outcome',
     resolution_note:
       'resolution notes, resolution note, resolution details, resolution description, close notes, how resolved, action taken',
     owner_name: 'issue owner, responsible, responsible person, action owner',
     assignee_name: 'assigned to, assigned, assign, assignees, owned by',
-    raised_by_user_id: 'raised by, reported by, created by, reporter, author',
+    raised_by_user_id: 'raised by, reported by, created by, reporter, author, caller, caller id',
     raised_on:
       'raised, date raised, reported on, created, opened, date, logged, date reported, open date, created on, created at, created date, creation date, date created, date opened, opened on, opened at, date logged, logged on, date registered, registered on, date submitted, submitted on, date entered, sys created on',
     due_on:
@@ -45,7 +53,11 @@ const recognized = inAllLanguages('issue', {
       blocked:
         'on hold, waiting, pending, stalled, impeded, deferred, awaiting info, awaiting problem, waiting for customer, parked',
       resolved: 'fixed, done, complete, completed, solved, tested',
-      closed: ['close, cancelled, canceled, merged, test failed', ...rejected].join(', '),
+      closed: [
+        'close, cancelled, canceled, merged, test failed',
+        ...rejected,
+        ...Object.keys(unfounded),
+      ].join(', '),
     },
     severity: {
       critical: 'very high, vh, blocker, showstopper, catastrophic, severe, extreme, 1, s1, sev 1, sev1',
@@ -56,17 +68,20 @@ const recognized = inAllLanguages('issue', {
     priority: {
       urgent: 'highest, immediate, critical, blocker, very high, p0, p1, 1, emergency, asap, showstopper',
       high: 'h, major, p2, 2, important',
-      normal: 'medium, m, med, moderate, p3, 3, planning, default, standard, no priority',
-      low: 'l, minor, lowest, trivial, p4, p5, 4, 5, very low, low priority',
+      normal: 'medium, m, med, moderate, p3, 3, default, standard, no priority',
+      low: 'l, minor, lowest, trivial, p4, p5, 4, 5, very low, low priority, planning',
     },
     resolution: {
-      fixed: 'done, complete, completed, resolved, implemented, solved, closed',
-      workaround: 'work around, worked around, mitigated',
-      wont_fix: 'wont do, wont fix, wontfix, declined, rejected, deferred, known error, not planned',
+      fixed:
+        'done, complete, completed, resolved, implemented, solved, closed, fixed and verified, verified, solved (permanently), solved remotely (permanently)',
+      workaround:
+        'work around, worked around, mitigated, solved (work around), solved remotely (work around)',
+      wont_fix:
+        'wont do, wont fix, wontfix, declined, rejected, deferred, obsolete, known error, not planned, not solved (too costly)',
       duplicate: 'duplicated',
       not_an_issue:
-        'invalid, cannot reproduce, not a bug, works as designed, incomplete, not an error, by design',
-      null: 'unresolved, none, n/a',
+        'invalid, cannot reproduce, not a bug, works as designed, as designed, incomplete, not an error, by design, not solved (not reproducible)',
+      null: 'unresolved, none, n/a, new, approved',
     },
   },
 });
@@ -84,12 +99,12 @@ export const issueImport = (
   // The highest impact is 1 in ITIL, and 5 in a register of risks.
   unclearNumbers: { severity: ['impact', 'auswirkung'] },
   freeText: { resolution: 'resolution_note' },
-  implied: new Map(
-    ['cancelled', 'canceled', ...rejected].map((status) => [
-      normalizeWord(status),
-      { resolution: 'wont_fix' },
-    ]),
-  ),
+  implied: new Map([
+    ...['cancelled', 'canceled', ...rejected].map(
+      (status) => [normalizeWord(status), { resolution: 'wont_fix' }] as const,
+    ),
+    ...Object.entries(unfounded).map(([status, resolution]) => [status, { resolution }] as const),
+  ]),
   complete: (patch) =>
     patch.status === 'resolved' || patch.status === 'closed'
       ? { ...patch, resolution: patch.resolution ?? 'fixed' }

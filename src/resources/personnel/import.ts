@@ -13,7 +13,7 @@ const recognized = inAllLanguages('person', {
   synonyms: {
     name: 'full name, display name, employee name, employee, person, member, worker, staff member, last name first name',
     email:
-      'e-mail address, work e-mail, company e-mail, business e-mail, mail, e-mail id, primary e-mail, mail',
+      'e-mail address, work e-mail, company e-mail, business e-mail, mail, e-mail id, primary e-mail, primary work e-mail, e-mail primary work, mail',
     title: 'job title, position, business title, role, function, designation, position',
     department: 'dept, department name, division, business unit, cost center name, organization',
     location: 'office, office location, work location, site, city, location name',
@@ -21,7 +21,8 @@ const recognized = inAllLanguages('person', {
       'work phone, telephone, telephone number, phone number, business phone, mobile, mobile phone, primary phone',
     time_zone: 'tz',
     kind: 'person type, employee type, worker type, employment type, user type, type',
-    manager_user_id: 'reports to, reporting to, line manager, supervisor, boss, manager e-mail, manager name',
+    manager_user_id:
+      'reports to, reporting to, line manager, supervisor, boss, manager e-mail, manager name, workers manager',
     accountable_user_id: 'accountable to, responsible human',
     skills: 'skill, competencies, tags',
     start_on: 'start date, start, hired, hire date, hired on, joined, joining date, first day',
@@ -34,7 +35,7 @@ const recognized = inAllLanguages('person', {
   values: {
     status: {
       active:
-        'on leave, leave, leave of absence, parental leave, maternity leave, paid leave, enabled, true, yes, current, employed, onboarding, provisioned, password expired, locked out, recovery, hired, 1, y, probation, 512, 66048',
+        'on leave, leave, leave of absence, parental leave, maternity leave, paid leave, enabled, true, yes, current, employed, onboarding, provisioned, password expired, locked out, recovery, hired, 1, y, probation, full time, part time, 512, 66048',
       inactive:
         'terminated, left, leaver, disabled, false, no, former, resigned, retired, deprovisioned, suspended, offboarded, staged, 0, n, blocked, deactivated, dismissed, archived, deleted, exited, departed, separated, offboarding completed, no longer employed, 514, 66050',
     },

@@ -41,7 +41,7 @@ const ratingWords = {
       2: `minor, ${words.low}, marginal`,
       3: `${words.medium}, serious`,
       4: `major, ${words.high}, significant`,
-      5: 'severe, very high, vh, catastrophic, critical, extreme, disastrous',
+      5: 'severe, very high, vh, catastrophic, critical, extreme, extreme/catastrophic, disastrous',
     },
     ({ impact }) => impact,
   ),
@@ -138,36 +138,39 @@ export async function riskImport(db: Kysely<Tables>) {
 
 const recognized = inAllLanguages('risk', {
   synonyms: {
-    title: 'risk, risk title, name, risk name, summary, event, risk event, headline, primary column',
+    title:
+      'risk, risk title, name, risk name, summary, short description, event, risk event, headline, primary column',
     description: 'risk description, details, risk statement, cause and effect, notes, comments',
     kind: 'type, risk type',
     category: 'risk category, area',
     probability:
-      'likelihood, likelihood rating, probability of occurrence, chance, inherent likelihood, inherent probability, prob, l, p',
-    impact: 'impact rating, consequence, consequences, severity, inherent impact, inherent consequence, i',
+      'likelihood, likelihood rating, probability of occurrence, chance, current likelihood, inherent likelihood, inherent probability, prob, l, p',
+    impact:
+      'impact rating, consequence, consequences, severity, current impact, inherent impact, inherent consequence, i',
     residual_probability: 'residual likelihood, target probability, target likelihood',
     residual_impact: 'residual severity, target impact, residual consequence',
     score: 'rating, risk score, risk rating, inherent rating, exposure, pxi, lxi, severity score',
     level: 'risk level, rag, rag status, grade, risk grade',
     status: 'state, risk status, current status',
     strategy:
-      'response category, risk response category, response strategy, response type, treatment strategy, treatment option, response, treatment, risk response, risk treatment',
+      'response category, risk response category, response strategy, planning strategy, response type, treatment strategy, treatment option, response, treatment, risk response, risk treatment',
     response_plan:
       'mitigation, mitigation plan, mitigations, mitigation action, mitigation actions, mitigating actions, mitigation strategy, response plan, action plan, response actions, treatment plan, actions, controls',
     contingency_plan: 'contingency, fallback, fallback plan',
     trigger: 'triggers, early warning, indicator',
     owner_name:
       'risk owner, responsible, assigned to, responsible person, assignee, response owner, action owner',
-    raised_by_user_id: 'raised by, reported by, identified by, reporter, author',
+    raised_by_user_id: 'raised by, reported by, identified by, submitted by, reporter, author',
     raised_on:
-      'raised, date raised, identified on, date identified, created, opened, date, logged, registered, created on, created at, created date, creation date, date created, date opened, opened on, opened at, open date, date logged, logged on, date registered, registered on, date submitted, submitted on, date entered, sys created on',
+      'raised, date raised, identified on, identified date, date identified, created, opened, date, logged, registered, created on, created at, created date, creation date, date created, date opened, opened on, opened at, open date, date logged, logged on, date registered, registered on, date submitted, submitted on, submission date, date entered, sys created on',
     due_on:
-      'due, due date, date due, target date, deadline, target completion, target closure, target closure date, proximity date',
+      'due, due date, date due, target date, deadline, target completion, target closure, target closure date, resolve by, resolve by date, proximity date',
     review_on: 'review, review date, next review, next review date',
     closure_reason: 'reason for closure, closed because',
     lessons: 'lessons learned, lessons learnt',
-    external_id: 'risk id, risk identifier, risk no, risk number, reference, ref, number, no, risk ref',
-    source_url: 'url, link, source',
+    external_id:
+      'risk id, risk identifier, risk no, risk number, reference, ref, number, no, risk ref, record id',
+    source_url: 'url, link',
   },
   values: {
     status: {

@@ -25,9 +25,9 @@ const recognized = inAllLanguages('task', {
     status: 'state, task status, progress, percent complete, percent done, completed, done',
     assignee_name:
       'assigned to, assigned, assign, owner, responsible, who, resource names, action owner, assignees',
-    start_on: 'start, start date, begins, planned start',
+    start_on: 'start, start date, begins, planned start, timeline start',
     due_on:
-      'due, due date, date due, due by, by when, end date, target date, deadline, finish, finish date, end, planned finish',
+      'due, due date, date due, due by, by when, end date, target date, deadline, finish, finish date, end, planned finish, timeline end',
     risk_id: 'risk key',
     issue_id: 'issue key',
     external_id:
