@@ -1,6 +1,7 @@
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { Format } from 'typebox/format';
 import { type IdKind, idPattern, prefixes } from './ids.ts';
+import { isDay } from './time-zones.ts';
 
 export const limits = {
   body_bytes: 1024 * 1024,
@@ -15,12 +16,6 @@ export const limits = {
   filter_values: 500,
   bulk_items: 500,
 } as const;
-
-/** Accepts dates that exist, in the years that both databases support. */
-export const isDay = (text: string) =>
-  /^[1-9]\d{3}-\d\d-\d\d$/.test(text) &&
-  // JavaScript parses 31 February as a day in March.
-  new Date(`${text}T00:00:00Z`).getUTCDate() === Number(text.slice(8));
 
 Format.Set('date', isDay);
 

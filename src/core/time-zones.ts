@@ -3,6 +3,12 @@
  * September begins at 1:00.
  */
 
+/** Accepts dates that exist, in the years that both databases support. */
+export const isDay = (text: string) =>
+  /^[1-9]\d{3}-\d\d-\d\d$/.test(text) &&
+  // JavaScript parses 31 February as a day in March.
+  new Date(`${text}T00:00:00Z`).getUTCDate() === Number(text.slice(8));
+
 /** Whether this is a time zone of the IANA database, such as `Europe/Berlin`. An offset such as `+01:00` is not. */
 export function isTimeZone(text: string): boolean {
   try {

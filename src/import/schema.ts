@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Line, OneOf, OrNull, optional, Strict, Time } from '../core/schemas.ts';
-import { dateOrders } from './recognize/dates.ts';
+import { dateOrders } from './languages/dates.ts';
 import { presetNames } from './recognize/presets.ts';
 import { unknownPeople } from './references/people.ts';
 

@@ -1,5 +1,6 @@
 import { fold } from '../../src/core/text.ts';
 import { dayAt, startOfDay } from '../../src/core/time-zones.ts';
+import { type DateOrder, readDate } from '../../src/import/languages/dates.ts';
 
 /** Numbers and dates follow the browser's languages. A browser can name one that `Intl` does not accept. */
 const locale = navigator.languages.filter((language) => {
@@ -36,6 +37,10 @@ export function isDay(value: string): boolean {
     new Date(time).toISOString().startsWith(value)
   );
 }
+
+/** A day in the notations that imports read; other texts stay as they are. */
+export const readDay = (text: string, order: DateOrder | undefined) =>
+  readDate(text, order, organization.time_zone);
 
 /** For a day from the URL, which can be any text. */
 export const formatDayOrText = (value: string) => (isDay(value) ? formatDay(value) : value);

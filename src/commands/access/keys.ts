@@ -1,9 +1,9 @@
 import { type Clock, type Moment, startOf, systemClock } from '../../core/clock.ts';
 import { UsageError } from '../../core/errors.ts';
-import { isDay, limits } from '../../core/schemas.ts';
+import { limits } from '../../core/schemas.ts';
 import { type Scope, scopes } from '../../core/scopes.ts';
 import { hasForbiddenCharacters, nearest, normalize } from '../../core/text.ts';
-import { dayAt } from '../../core/time-zones.ts';
+import { dayAt, isDay } from '../../core/time-zones.ts';
 import type { Database } from '../../database/open.ts';
 import { createKey, getKeyForChange, listKeys, revokeKey, rotateKey } from '../../resources/keys/queries.ts';
 import { type Key, maxOverlapSeconds, maxRateLimit } from '../../resources/keys/schema.ts';

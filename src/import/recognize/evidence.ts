@@ -1,8 +1,9 @@
 import { type FieldError, invalidBody } from '../../core/errors.ts';
 import { idPattern } from '../../core/ids.ts';
 import type { Importable } from '../importable.ts';
+import { addEvidence, type DateEvidence, type DateOrder } from '../languages/dates.ts';
 import { type Column, columnOf } from './catalogue.ts';
-import { addEvidence, type DateEvidence, type DateOrder, orderOf } from './dates.ts';
+import { orderOf } from './dates.ts';
 import { normalizeWord } from './names.ts';
 import { addRating, type Scale, type ScaleEvidence, scaleOf } from './scales.ts';
 import { type Hints, ratingsOf, valuesByWord } from './values.ts';

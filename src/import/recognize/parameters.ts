@@ -1,9 +1,9 @@
 import { invalidParameter, Problem } from '../../core/errors.ts';
 import { fold, joinWords, nearest, shortened } from '../../core/text.ts';
 import { isFilled } from '../../formats/rows.ts';
+import type { DateOrder } from '../languages/dates.ts';
 import { createdPerson, peopleIn, placeholderKey } from '../references/people.ts';
 import type { ImportQuery } from '../schema.ts';
-import type { DateOrder } from './dates.ts';
 import { inReadingOrder, type TableColumn } from './evidence.ts';
 import { normalizeColumnName, normalizeName, normalizeWord } from './names.ts';
 import type { PresetName } from './presets.ts';

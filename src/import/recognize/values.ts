@@ -2,7 +2,7 @@ import type { FieldError } from '../../core/errors.ts';
 import { maxRating } from '../../core/schemas.ts';
 import { shortened } from '../../core/text.ts';
 import { cellReader, type Property } from '../../formats/cells.ts';
-import { type DateOrder, readDate } from './dates.ts';
+import { type DateOrder, readDate } from '../languages/dates.ts';
 import { findWord, maxLength, normalizeWord, type Words } from './names.ts';
 import { describeScale, readRating, type Scale } from './scales.ts';
 

@@ -1,8 +1,8 @@
 import type { Moment } from '../../core/clock.ts';
-import { isDay } from '../../core/schemas.ts';
+import { isDay } from '../../core/time-zones.ts';
 import type { Importable, ItemProject } from '../../import/importable.ts';
 import { inAllLanguages } from '../../import/languages/all.ts';
-import { readDate } from '../../import/recognize/dates.ts';
+import { readDate } from '../../import/languages/dates.ts';
 import { importOf } from '../project-items/import.ts';
 import { taskList, taskWrites } from './queries.ts';
 import { type Task, TaskInput, TaskPatch } from './schema.ts';

@@ -1,3 +1,4 @@
+import type { DateOrder } from '../../../src/import/languages/dates.ts';
 import { api, dataOrThrow } from '../api/client.ts';
 import {
   issuePriorityValues,
@@ -10,6 +11,7 @@ import {
 } from '../api/openapi.ts';
 import { maxLimit } from '../api/pages.ts';
 import { enumOptions, formatDay } from '../format.ts';
+import { dayIn, orderIn } from './days.ts';
 
 /** What a pasted text means for a field: the change of the item and its words, or why it means nothing. */
 export type Parsed = { changes: Record<string, unknown>; shown: string } | { error: string };
@@ -31,7 +33,10 @@ export async function parseColumn(field: string, texts: readonly string[]): Prom
 
 async function parserOf(field: string, texts: readonly string[]): Promise<Parse> {
   if (field === 'rating') return parseRating;
-  if (field.endsWith('_on')) return (text) => parseDay(field, text, isMonthFirst(texts));
+  if (field.endsWith('_on')) {
+    const order = orderIn(texts);
+    return (text) => parseDay(field, text, order);
+  }
   if (field.endsWith('_user_id')) return parsePeople(field, texts);
   const known = options[field];
   if (known) return (text) => parseOption(field, text, known);
@@ -59,34 +64,12 @@ function parseOption(field: string, text: string, known: (typeof options)[string
     : { error: `“${text}” is not one of the choices.` };
 }
 
-/** In a column with slashes, whether a number above 12 comes second; undefined if none says so. */
-function isMonthFirst(texts: readonly string[]): boolean | undefined {
-  const dates = texts.flatMap((text) => {
-    const [, first, second] = /^(\d{1,2})\/(\d{1,2})\/\d{4}$/.exec(text.trim()) ?? [];
-    return first && second ? [[Number(first), Number(second)] as const] : [];
-  });
-  if (dates.some(([first]) => first > 12)) return false;
-  return dates.some(([, second]) => second > 12) ? true : undefined;
-}
-
-function parseDay(field: string, text: string, monthFirst: boolean | undefined): Parsed {
+function parseDay(field: string, text: string, order: DateOrder | undefined): Parsed {
   if (text === '') return { changes: { [field]: null }, shown: '' };
-  const day = dayOf(text, monthFirst);
-  if (!day || Number.isNaN(Date.parse(day))) return { error: `Write “${text}” as year-month-day.` };
-  return { changes: { [field]: day }, shown: formatDay(day) };
-}
-
-function dayOf(text: string, monthFirst: boolean | undefined): string | undefined {
-  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return text;
-  const [, first = '', separator, second = '', year = ''] =
-    /^(\d{1,2})([./])(\d{1,2})\2(\d{4})$/.exec(text) ?? [];
-  const iso = (day: string, month: string) => `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
-  if (separator === '.') return iso(first, second);
-  if (separator === '/' && monthFirst !== undefined)
-    return monthFirst ? iso(second, first) : iso(first, second);
-  // `30 Nov 2026` or `Nov 30, 2026`.
-  const written = /[a-z]{3}/i.test(text) ? Date.parse(`${text} UTC`) : Number.NaN;
-  return Number.isNaN(written) ? undefined : new Date(written).toISOString().slice(0, 10);
+  const day = dayIn(text, order);
+  return day === undefined
+    ? { error: `Write “${text}” as year-month-day.` }
+    : { changes: { [field]: day }, shown: formatDay(day) };
 }
 
 async function parsePeople(field: string, texts: readonly string[]): Promise<Parse> {
