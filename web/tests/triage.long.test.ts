@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { fillPeople } from '../../test/people.ts';
 import { screenshot, startConsole, test } from './console.ts';
 import { hasFocus } from './focus.ts';
-import { coveredByMessages, hold, pick } from './page.ts';
+import { coveredByMessages, hold, pick, setHidden } from './page.ts';
 
 const count = 50;
 const project = '/v1/projects/TRIAGE';
@@ -315,6 +315,56 @@ test('a column of many pasted names is looked up with one request', async (t) =>
   await page.getByRole('dialog').getByText(names.at(-1), { exact: true }).waitFor();
   assert.equal(await page.getByRole('dialog').getByText('Skipped.').count(), 0);
   assert.equal(requests.length, 1, requests.join('\n'));
+});
+
+test('pasted values stay with the rows that they were pasted into', async (t) => {
+  const keys: Record<string, string> = {};
+  const add = async (name: string) => {
+    keys[name] = (await console.post(`${project}/issues`, { title: `${name} of 6631`, severity: 'low' })).key;
+  };
+  for (const name of ['A', 'C']) await add(name);
+  const days = async () => {
+    const { data } = await console.get('/v1/issues?q=6631&sort=title');
+    return data.map(({ due_on }: { due_on: string | null }) => due_on);
+  };
+  const page = await console.open(t, '/issues?q=6631&sort=title');
+  const dialog = page.getByRole('dialog');
+  const open = async (name: string, text: string) => {
+    await page.getByRole('button', { name: `Edit due of ${keys[name]}` }).focus();
+    await paste(page, text);
+    await dialog.locator('tbody tr').first().waitFor();
+  };
+  // A row of somebody else comes between the two.
+  await open('A', '2027-03-01\n2027-03-02');
+  const behind = async (change: () => Promise<unknown>) => {
+    await setHidden(page, true);
+    await change();
+    const read = page.waitForResponse((response) => /\/v1\/issues\?/.test(response.url()));
+    await setHidden(page, false);
+    await (await read).finished();
+  };
+  await behind(() => add('B'));
+  await page.locator(`tbody tr a[href$="/issues/${keys.B}"]`).waitFor({ state: 'attached' });
+  await dialog.getByRole('button', { name: 'Change 2 issues' }).click();
+  await page.getByText('Updated 2 issues').waitFor();
+  assert.deepEqual(await days(), ['2027-03-01', null, '2027-03-02']);
+
+  // The same values again, for more rows than before.
+  await open('C', '2027-04-01\n2027-04-02\n2027-04-03');
+  await dialog.getByText('2 lines more than the list has rows').waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  for (const name of ['D', 'E']) await add(name);
+  await page.locator(`tbody tr a[href$="/issues/${keys.E}"]`).waitFor();
+  await open('C', '2027-04-01\n2027-04-02\n2027-04-03');
+  assert.equal(await dialog.locator('tbody tr').count(), 3);
+  // Nothing is changed without a word.
+  const path = `${project}/issues/${keys.C}`;
+  await setHidden(page, true);
+  await console.patch(path, { status: 'resolved', resolution: 'fixed' });
+  await dialog.getByRole('button', { name: 'Change 3 issues' }).click();
+  await dialog.getByText(`Nothing was changed. ${keys.C}: Someone else changed it meanwhile.`).waitFor();
+  assert.equal((await console.get(path)).due_on, '2027-03-02');
+  assert.deepEqual(await days(), ['2027-03-01', null, null, null]);
 });
 
 test('a key that only reads cannot edit cells, and the bar sets the category of selected risks', async (t) => {

@@ -3,13 +3,12 @@ import { useState } from 'react';
 import type { ItemList } from '../api/items.ts';
 import { useRefresh } from '../api/queries.ts';
 import { endSessionOn401 } from '../api/session.ts';
-import { changeEach, failuresOf, restore } from '../bulk/change.ts';
+import { changeEach, failuresOf, restore, whyNot } from '../bulk/change.ts';
 import { nouns } from '../bulk/kinds.ts';
 import { maxItems } from '../bulk/use-selection.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
-import { withLabels, withoutIds } from '../components/error-text.ts';
 import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
 import { formatDay, humanize, pluralize } from '../format.ts';
@@ -29,10 +28,13 @@ export type PasteProps = {
 };
 
 /** Shows what a pasted column changes, and changes it. */
-export function PasteDialog({ list, field, header, rows, values, onClose }: PasteProps) {
+export function PasteDialog({ list, field, header, rows: live, values, onClose }: PasteProps) {
+  // What was pasted belongs to these rows, wherever the list has them by now.
+  const [rows] = useState(live);
+  const lines = values.slice(0, rows.length);
   const query = useQuery({
-    queryKey: ['paste', field, values],
-    queryFn: () => parseColumn(field, values.slice(0, rows.length)),
+    queryKey: ['paste', list, field, lines, rows.map(({ id, version }) => `${id} ${version}`)],
+    queryFn: () => parseColumn(field, lines),
   });
   return (
     <Dialog title={`Paste into ${header.toLowerCase()}`} onClose={onClose} wide>
@@ -78,6 +80,7 @@ function Changes({ list, field, rows, parsed, left, onClose }: ChangesProps) {
     } catch (reason) {
       endSessionOn401(reason);
       setError(explain(reason as Error));
+      if (failuresOf(reason)) void refresh();
       setBusy(false);
     }
   };
@@ -150,6 +153,6 @@ function explain(error: Error): Error {
   if (!failures) return error;
   const reasons = failures.listed
     .slice(0, 5)
-    .map(({ key, id, detail }) => `${key ?? id}: ${withoutIds(withLabels(detail))}`);
+    .map((failure) => `${failure.key ?? failure.id}: ${whyNot(failure)}`);
   return new Error(`Nothing was changed. ${reasons.join(' ')}`);
 }

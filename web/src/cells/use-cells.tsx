@@ -1,7 +1,9 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { ItemList } from '../api/items.ts';
+import type { Rows } from '../api/queries.ts';
 import { useHasScope, useMe } from '../api/session.ts';
 import { tabStorage } from '../api/storage.ts';
+import { DialogLoading } from '../components/dialog.tsx';
 import type { Filters } from '../components/filters.tsx';
 import { Icon } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
@@ -15,6 +17,8 @@ const PasteDialog = lazy(() => import('./paste-dialog.tsx'), 'PasteDialog');
 
 type Item = { id: string; key: string; title: string; version: number };
 type Pasted = { id: string; field: string; header: string; values: string[] };
+/** With the rows from the cell on, as they were at that moment. */
+type Held<Row> = Pasted & { rows: readonly Row[] };
 type Open = { id: string; field: string };
 
 /**
@@ -24,7 +28,7 @@ type Open = { id: string; field: string };
 export function useCells<Row extends Item>(
   list: ItemList,
   filters: Filters,
-  rows: readonly Row[],
+  { rows, keepFresh, isFresh }: Pick<Rows<Row>, 'rows' | 'keepFresh' | 'isFresh'>,
   { isReadOnly = false } = {},
 ): { editCell?: TableProps<Row>['editCell']; dialog?: ReactNode } {
   const hasScope = useHasScope();
@@ -34,26 +38,35 @@ export function useCells<Row extends Item>(
   const isFocusDue = useRef<Open>(undefined);
   // A list of a past day shows former states.
   const canEdit = !isReadOnly && !filters.as_of && hasScope('projects.manage');
-  const [pasted, setPasted] = useState<Pasted>();
+  const [pasted, setPasted] = useState<Held<Row>>();
   usePaste(canEdit, (next) => {
+    const start = rows.findIndex(({ id }) => id === next.id);
+    if (start === -1) return;
     // The focus returns to the cell when the dialog is closed.
     isFocusDue.current = open;
     tabStorage.removeItem(cellKey(me, next.id, next.field));
     setOpen(undefined);
-    setPasted(next);
+    setPasted({ ...next, rows: rows.slice(start, start + next.values.length) });
   });
+  const pastedIds = new Set(pasted?.rows.map(({ id }) => id));
+  useEffect(() => keepFresh('paste', pastedIds));
   if (!canEdit) return {};
-  const start = rows.findIndex(({ id }) => id === pasted?.id);
-  const dialog = pasted && start !== -1 && (
-    <PasteDialog
-      list={list}
-      field={pasted.field}
-      header={pasted.header}
-      values={pasted.values}
-      rows={rows.slice(start, start + pasted.values.length)}
-      onClose={() => setPasted(undefined)}
-    />
-  );
+  const latest = new Map(rows.map((row) => [row.id, row]));
+  // Rows far below may have changed without being read again.
+  const dialog =
+    pasted &&
+    (isFresh(pastedIds) ? (
+      <PasteDialog
+        list={list}
+        field={pasted.field}
+        header={pasted.header}
+        values={pasted.values}
+        rows={pasted.rows.map((row) => latest.get(row.id) ?? row)}
+        onClose={() => setPasted(undefined)}
+      />
+    ) : (
+      <DialogLoading onClose={() => setPasted(undefined)} />
+    ));
   const editCell = (row: Row, { header, edits = '' }: Column<Row>): ReactNode => {
     const isPerson = edits.endsWith('_user_id');
     // The row of an issue has a button that assigns it.
@@ -98,6 +111,10 @@ export function useCells<Row extends Item>(
 
 /** Reports a column of values that is pasted into a cell. A single value that is pasted into an input is left to the input. */
 function usePaste(isEnabled: boolean, onPaste: (pasted: Pasted) => void): void {
+  const act = useRef(onPaste);
+  useEffect(() => {
+    act.current = onPaste;
+  });
   useEffect(() => {
     if (!isEnabled) return;
     const listen = (event: ClipboardEvent) => {
@@ -112,7 +129,7 @@ function usePaste(isEnabled: boolean, onPaste: (pasted: Pasted) => void): void {
       // A rating can be in two columns.
       const values = lines.map((line) => (field === 'rating' ? line : (line.split('\t')[0] ?? '')));
       const header = cell.closest('table')?.querySelectorAll('thead th')[cell.cellIndex]?.textContent ?? '';
-      onPaste({ id: row, field, header: header.replace(/[↑↓]$/, ''), values });
+      act.current({ id: row, field, header: header.replace(/[↑↓]$/, ''), values });
     };
     document.addEventListener('paste', listen);
     return () => document.removeEventListener('paste', listen);

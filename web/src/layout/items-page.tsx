@@ -67,7 +67,7 @@ export function ItemsTable<Row extends ListedItem>(props: TableProps<Row>) {
   const rows = { ...props.rows, rows: preview.rows };
   const bulk = useBulk(list, rows, filters, { action, isReadOnly });
   const opened = useOpenedRow(source, rows);
-  const cells = useCells(list, filters, rows.rows, { isReadOnly: isReadOnly ?? false });
+  const cells = useCells(list, filters, rows, { isReadOnly: isReadOnly ?? false });
   const positions = new Map(rows.rows.map(({ id, key }, index) => [key, { id, index }]));
   return (
     <SourceContext value={{ source, rows: positions }}>
