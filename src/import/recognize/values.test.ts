@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { issueImport } from '../../resources/issues/import.ts';
 import { taskImport } from '../../resources/tasks/import.ts';
 import type { Importable } from '../importable.ts';
-import { readDate } from './dates.ts';
+import { readDate } from '../languages/dates.ts';
 import { normalizeWord } from './names.ts';
 import { addRating, readRating, scaleOf } from './scales.ts';
 import { valueReader, valuesByWord } from './values.ts';
