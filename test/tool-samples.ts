@@ -94,7 +94,7 @@ export function importSample(
   );
 }
 
-export const comparedFields: Record<string, string> = {
+const comparedFields: Record<string, string> = {
   personnel:
     'name email title department location phone time_zone kind status start_on end_on manager external_id',
   risks: `title description category probability impact residual_probability residual_impact status strategy
