@@ -30,7 +30,12 @@ test('a write that waits alone has no savepoint on SQLite, those of a group have
   const outcomes = await Promise.allSettled([write('b'), write('b'), write('c')]);
   assert.equal(savepoints(), 3);
   assert.deepEqual(pluck(outcomes, 'status'), ['fulfilled', 'rejected', 'fulfilled']);
-  const rows = await database.db.selectFrom('settings').select('name').orderBy('name').execute();
+  const rows = await database.db
+    .selectFrom('settings')
+    .select('name')
+    .where('name', 'in', ['a', 'b', 'c'])
+    .orderBy('name')
+    .execute();
   assert.deepEqual(pluck(rows, 'name'), ['a', 'b', 'c']);
 });
 
