@@ -48,6 +48,8 @@ export type Importable<
   interpret?: Readonly<Record<string, (cell: unknown) => unknown>>;
   /** Values that a status in the file implies, by its text: a rejected issue was not fixed. */
   implied?: ReadonlyMap<string, Resource>;
+  /** The status of an item that is archived before it was finished. */
+  archivedStatus?(status: unknown): string | undefined;
   /** Fields with the name of a person, which files also write as `Lovelace, Ada`. */
   personNames?: readonly string[];
   /** Fields that the service computes. `differs` explains how the value in a file differs; `rejects`, why it cannot. */

@@ -12,6 +12,7 @@ import { inReadingOrder } from './recognize/evidence.ts';
 import { headingOf, repeatedMember } from './recognize/header.ts';
 import { findWord } from './recognize/names.ts';
 import { explainError } from './recognize/values.ts';
+import { hasAllWords, readNote } from './references/people.ts';
 
 /** A row with typed values, before its references are resolved. */
 export type ParsedRow = {
@@ -133,6 +134,7 @@ export function createRowParser(
       else if (column) readCell(parsed, split, column, row.cells[i], isTable, importable, columns);
       else if (!isTable) parsed.errors.push(unknownField(name, columns, parsed.errors.length === 0));
     }
+    if (isTable) for (const field of personNames) readNote(parsed, field);
     const isSet = createGivenFields(parsed, split);
     for (const { column, text } of columns.constants())
       if (!isSet(column)) readCell(parsed, split, column, text, true, importable, columns);
@@ -175,14 +177,16 @@ type SplitValues = {
   attributes: Record<string, string | null>;
   computed: { field: string; text: string }[];
   status?: string;
+  isArchived?: boolean;
 };
 
 function joinSplitValues(
   parsed: ParsedRow,
-  { parts, attributes, computed, status }: SplitValues,
+  { parts, attributes, computed, status, isArchived }: SplitValues,
   importable: Importable,
 ): void {
   const { values } = parsed;
+  if (isArchived) values.status = importable.archivedStatus?.(values.status) ?? values.status;
   const implied = status && importable.implied ? (findWord(status, importable.implied) ?? {}) : {};
   for (const field in implied) values[field] ??= implied[field];
   for (const { field, text } of computed) {
@@ -231,12 +235,6 @@ function joinSplitValues(
     ...attributes,
   });
 }
-
-/** Longer texts are no names, and looking at each of their words takes long. */
-const hasAllWords = (name: string, joined: string) =>
-  name.length <= maxReferenceLength &&
-  joined.length <= maxReferenceLength &&
-  new Set(fold(joined).split(' ')).isSubsetOf(new Set(fold(name).split(' ')).add(''));
 
 function readCell(
   parsed: ParsedRow,
@@ -321,6 +319,9 @@ function readCell(
       parsed.onlyNew.push('title');
       break;
     }
+    case 'archived':
+      split.isArchived = /^(?:true|yes|1)$/i.test(textOf(cell));
+      break;
     case 'computed':
       if (textOf(cell) !== '') split.computed.push({ field: column.field, text: shortened(textOf(cell)) });
       break;

@@ -21,16 +21,10 @@ const knownWrong: Record<string, Record<string, string>> = {
     '“Created at” is the day of the ticket.':
       '3 raised_on, 4 raised_on, 6 raised_on, 7 raised_on, 8 raised_on, 9 raised_on',
   },
-  'trello-board.csv': { 'A card with “Archived” is not to be done.': '7 status' },
-  'smartsheet-plan.csv': { 'A parent row is the title of a group.': '2 row, 6 row' },
   'ms-project-plan.csv': { 'A task that is not “Active” is not to be done.': '5 status' },
   'wrike.csv': { 'A title between slashes is a folder.': '2 row, 8 row' },
   'bamboohr-directory.csv': { '“Part-Time” is a person like others.': '5 row' },
   'rippling.csv': { '“Salaried, full-time” is a person like others.': '2 row, 3 row, 4 row, 7 row, 8 row' },
-  'workday-workers.csv': {
-    '“(On Leave)”, “(Terminated)” and “[C]” are not part of a name.':
-      '6 name, 7 name, 8 name, 9 manager, 12 manager',
-  },
   'logicgate.csv': {
     '“Complete” is a record that has been filled in, not a risk that is closed.': '2 status, 9 status',
   },

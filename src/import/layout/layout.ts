@@ -56,6 +56,7 @@ export function createLayout(importable: Importable, { map, header_row }: Stated
     required: Set<number>;
     stored: Set<number>;
     hasSummaries: boolean;
+    isPlan: boolean;
   };
   let described: Described | undefined;
   /** The columns of required fields, those whose cells are stored, and whether rows below each group sum up all columns. */
@@ -72,6 +73,7 @@ export function createLayout(importable: Importable, { map, header_row }: Stated
       required: title.size > 0 ? title : at(({ field }) => field === 'description'),
       stored,
       hasSummaries: detectPreset(names) === 'monday',
+      isPlan: names.some((name) => planColumns.has(normalizeWord(name))),
     };
     return described;
   };
@@ -84,9 +86,11 @@ export function createLayout(importable: Importable, { map, header_row }: Stated
       const [first] = filled;
       if (cells === labels) return 'It is the second line of the header.';
       if (first === undefined || first >= names.length) return undefined;
-      if (filled.length > 1 && isTotal(cells[first]) && filled.slice(1).every((i) => isNumber(cells[i])))
+      if (names.length > 1 && isTotal(cells[first]) && filled.slice(1).every((i) => isNumber(cells[i])))
         return totals;
-      const { required, stored, hasSummaries } = describe(names);
+      const { required, stored, hasSummaries, isPlan } = describe(names);
+      if (isPlan && filled.length === 1 && required.has(first))
+        return 'It has only a title, as that of a group.';
       if (required.size === 0 || filled.some((i) => required.has(i))) return undefined;
       if (filled.every((i) => isNumber(cells[i]) && !stored.has(i))) return totals;
       if (hasSummaries && filled.every((i) => isNumber(cells[i]) || isPeriod(cells[i]))) return totals;
@@ -100,6 +104,9 @@ export function createLayout(importable: Importable, { map, header_row }: Stated
 }
 
 const totals = 'It is a row of totals.';
+
+/** The columns of Smartsheet, whose groups are rows with a title above their rows. */
+const planColumns = new Set(['predecessors', 'primary column']);
 
 /** PowerShell writes the type of the objects above the header. */
 const isComment = ({ cells }: TableRow) => /^#type\s/i.test(String(cells[0] ?? ''));

@@ -24,6 +24,8 @@ export type Column =
   | { is: 'project'; field: string }
   /** A text whose first line is also the title, in a file without titles. */
   | { is: 'heading'; field: 'title'; rest: 'description' }
+  /** Whether nobody works on an item any more, whatever its status is. */
+  | { is: 'archived'; field: 'status' }
   /** A value that the service computes, to compare with. */
   | { is: 'computed'; field: string }
   | { is: 'ignored'; field: '' };

@@ -158,6 +158,8 @@ export function createColumns(importable: Importable, recognition: Recognition) 
     if (byMap) return byMap;
     const field = presetField(preset, name);
     if (field === 'project' && importable.project) return { column: ignored, rank: -1 };
+    if (field === 'archived' && importable.archivedStatus)
+      return { column: { is: 'archived', field: 'status' }, rank: -1 };
     const byPreset = field === undefined ? undefined : columnNamed(field);
     if (byPreset) return { column: byPreset, rank: -1 };
     const attribute = attributeColumn(importable, name);

@@ -24,6 +24,7 @@ test('a heading is a column by all of its words, with a scale or a note in brack
     'Status (last year)': undefined,
     'Date of issue': undefined,
     'The status': undefined,
+    'Assigned at': undefined,
     'Owner (deputy)': undefined,
     'Severity (before)': undefined,
     'Status at the end': undefined,

@@ -157,8 +157,9 @@ const presets = {
       status: 'list name',
       assignee_name: 'members',
       start_on: 'start date',
+      archived: 'archived',
     },
-    skipped: 'board id, list id, archived, due complete, due reminder',
+    skipped: 'board id, list id, due complete, due reminder',
   },
   monday: {
     label: 'monday.com',

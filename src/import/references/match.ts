@@ -43,23 +43,27 @@ async function matchNames(
   for (const [text, names] of alternatives) {
     const alternative = names.find(({ name }) => matches.get(name)?.length);
     if (!alternative) continue;
-    const { name, unused } = alternative;
+    const { name, unused, stated } = alternative;
     found.set(
       text,
-      (matches.get(name) ?? []).map((match) => ({ ...match, ...(unused && { unused }) })),
+      (matches.get(name) ?? []).map((match) => ({
+        ...match,
+        ...(unused && { unused }),
+        ...(stated && { stated }),
+      })),
     );
   }
   return found;
 }
 
 /** The person in `Lovelace, Ada`, `Ada Lovelace <ada@example.com>` and `Ada Lovelace [50%]`, and the text that is left. */
-function alternativeNames(whole: string): { name: string; unused?: string }[] {
+function alternativeNames(whole: string): { name: string; unused?: string; stated?: string }[] {
   const text = commonName(whole);
   const [, email] = /<([^<>@\s]+@[^<>@\s]+)>/.exec(text) ?? [];
   const [, bare = '', unused = ''] = /^([^<([]*)(.*)$/s.exec(text) ?? [];
   const names = [
     { name: text },
-    { name: email ?? '' },
+    { name: email ?? '', stated: bare.trim() },
     { name: inReadingOrder(text) },
     { name: bare.trim(), unused },
     { name: inReadingOrder(bare.trim()), unused },
@@ -67,8 +71,17 @@ function alternativeNames(whole: string): { name: string; unused?: string }[] {
   return names.filter(({ name }) => name !== '' && name !== whole);
 }
 
-/** `detail` tells people with the same name apart. `unused` is the part of the text that did not help to find the match. */
-export type Match = { id: string; label: string; detail?: string | null; unused?: string };
+/**
+ * `detail` tells people with the same name apart. `unused` is the part of the text that did not help to find the match, and
+ * `stated` the name in a text whose email address found it.
+ */
+export type Match = { id: string; label: string; detail?: string | null; unused?: string; stated?: string };
+
+/** Whether one of two names has all words of the other, as `Ada` and `Lovelace, Ada` have. */
+export function isSameName(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((name) => new Set(fold(name).match(/[\p{L}\p{M}\p{N}]+/gu)));
+  return !first || !second || first.isSubsetOf(second) || second.isSubsetOf(first);
+}
 
 /** The matches of each text: none, one or several. */
 export type Matches = Map<string, Match[]>;

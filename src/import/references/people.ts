@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely';
-import type { Problem } from '../../core/errors.ts';
+import { type FieldError, fieldError, type Problem } from '../../core/errors.ts';
 import { fold } from '../../core/text.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
@@ -108,13 +108,51 @@ export function separatePeople(text: string): string[] {
 
 /** The name and the email address in `Lovelace, Ada`, `Ada Lovelace <ada@example.com>` or `ada@example.com`. */
 export function placeholderOf(whole: string): { name: string; email?: string } {
-  const text = commonName(whole);
+  const text = withoutNote(commonName(whole)).name;
   const [, email] =
     /<([^<>@\s]+@[^<>@\s]+)>/.exec(text) ?? /^([^<>@\s]+@[^<>@.\s]+(?:\.[^<>@.\s]+)+)$/.exec(text) ?? [];
-  const [, bare = ''] = /^([^<([]*)/.exec(text) ?? [];
+  // An address, a login and a share are no part of a name; other brackets are.
+  const bare = text.trim().replace(/(?:<[^<>]*>|\([^\s()]+\)|\[\d{1,3} ?%\])$/, '');
   const name = inReadingOrder(bare.trim() || email || text);
   return { name, ...(email && { email }) };
 }
+
+/** What tools write after a name about somebody's state. */
+const nameNotes = new Map<string, Record<string, string>>([
+  ['(terminated)', { status: 'inactive' }],
+  ['(on leave)', { status: 'active' }],
+  ['[c]', { kind: 'external' }],
+]);
+
+/** The name in `Grace Hopper (Terminated)`, and what the note after it says. Other brackets stay in the name. */
+function withoutNote(text: string): { name: string; note?: string; says?: Record<string, string> } {
+  const [note = ''] = /[([][^()[\]]{1,20}[)\]]$/.exec(text) ?? [];
+  const says = nameNotes.get(fold(note));
+  return says ? { name: text.slice(0, -note.length).trim(), note, says } : { name: text };
+}
+
+/** `(Terminated)` after the name of somebody says that they are inactive, unless a column of the row says something else. */
+export function readNote(
+  { values, warnings }: { values: Record<string, unknown>; warnings: FieldError[] },
+  field: string,
+): void {
+  const { name, note, says = {} } = typeof values[field] === 'string' ? withoutNote(values[field]) : {};
+  if (note === undefined) return;
+  values[field] = name;
+  for (const [target, value] of Object.entries(says)) {
+    if (values[target] != null) continue;
+    values[target] = value;
+    warnings.push(
+      fieldError(target, 'completed', `“${note}” after the name says that this is \`${value}\`.`),
+    );
+  }
+}
+
+/** Longer texts are no names, and looking at each of their words takes long. */
+export const hasAllWords = (name: string, joined: string) =>
+  name.length <= 500 &&
+  joined.length <= 500 &&
+  new Set(fold(joined).split(' ')).isSubsetOf(new Set(fold(name).split(' ')).add(''));
 
 /** Texts for the same placeholder have the same key. */
 export const placeholderKey = (text: string) => {

@@ -4,7 +4,7 @@ import { fold, joinWords, shortened } from '../../core/text.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Importable, ReferenceKind } from '../importable.ts';
 import type { ParsedRow, Reference } from '../parse-rows.ts';
-import { findMatches, type Match, type Matches } from './match.ts';
+import { findMatches, isSameName, type Match, type Matches } from './match.ts';
 import {
   commonName,
   isNobody,
@@ -179,6 +179,7 @@ function resolve(
     const pending = !only || isByName(only, text) ? pendingKey(reference, text) : undefined;
     if (pending !== undefined) resolved.waitsFor = [...(resolved.waitsFor ?? []), fold(pending)];
     else if (only && found.length === 1) {
+      if (only.stated && !isSameName(only.stated, only.label)) errors.push(otherName(field, text, only));
       if (only.unused) warnings.push(notUsed(field, only.unused, `This is read as ${only.label}`));
       if (only.kind === 'person' && isPlaceholder(only.id))
         unknownPeople.push({ field, text, user_id: only.id });
@@ -288,6 +289,13 @@ const contradiction = (field: string, idField: string, label: string, name: stri
     field,
     'contradiction',
     `\`${idField}\` is ${label}, but this is “${shortened(name)}”. Change \`${idField}\`, or clear it to use the name.`,
+  );
+
+const otherName = (field: string, text: string, { label }: Match): FieldError =>
+  fieldError(
+    field,
+    'contradiction',
+    `The email address in “${shortened(text)}” is that of ${label}. Correct the name or the address.`,
   );
 
 /** Keys that may not read personnel do not see email addresses, external IDs and departments of people and groups. */

@@ -37,6 +37,8 @@ export const importOf = <I extends Item, Input extends object, Patch extends obj
     ('raised_on' in writes.schema.properties && !raised_on && due_on && due_on < today
       ? { raised_on: due_on }
       : {}) as Partial<Input>,
+  archivedStatus: (status: unknown) =>
+    finished.includes(String(status)) ? undefined : writes.target.kind === 'task' ? 'cancelled' : 'closed',
   // The logs of other tools name people who have left.
   warnings: async (db: Transaction<Tables>, rows: readonly Resource[], change: Change) => {
     const items = rows.map(({ status, assignee_user_id }) =>
