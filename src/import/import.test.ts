@@ -162,7 +162,7 @@ onBothEngines('imports', (start) => {
     assert.deepEqual(errorsOf(first.body), [
       [5, '#/project', 'unknown_reference'],
       [6, '#/project', 'unknown_reference'],
-      [7, '#/project', 'unknown_reference'],
+      [7, undefined, 'project_archived'],
     ]);
     assert.match(first.body.results[3].errors[0].detail, /No project matches “Hermes”.*create_projects=true/);
     assert.match(first.body.results[5].errors[0].detail, /OLD is archived/);

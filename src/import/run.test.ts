@@ -74,14 +74,14 @@ onBothEngines('an import', (start) => {
 
   test('returns the cells of failed rows after long rows without errors, up to a limit', async (t) => {
     const { database } = await start(t);
-    const note = 'x'.repeat(2 ** 20 + 1);
-    const names = ['name', 'note'];
+    const padding = 'x'.repeat(2 ** 20 + 1);
+    const names = ['name', 'padding'];
     const source: Source = {
       isTable: true,
       async *rows() {
         yield [{ line: 1, names, cells: names, isHeader: true as const }];
         for (let i = 0; i < 80; i++)
-          yield [{ line: i + 2, names, cells: [i < 40 ? `Group ${i}` : '', note] }];
+          yield [{ line: i + 2, names, cells: [i < 40 ? `Group ${i}` : '', padding] }];
       },
     };
     const job: ImportJob = { ...jobOf(source), include: 'data' };
