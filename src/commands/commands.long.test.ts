@@ -399,7 +399,10 @@ test('import and export commands report results, and exit with 1 on errors', asy
 
   const errors: [string[], RegExp][] = [
     [['import', 'personel', 'people.csv'], /“personel” cannot be imported\. Did you mean personnel\?/],
-    [['import', 'risks', 'people.csv'], /The first line must name the columns, such as title/],
+    [
+      ['import', 'risks', 'people.csv'],
+      /3 of 4 columns are unknown, such as “Full name”, “E-mail” and “Manager”/,
+    ],
     [
       ['import', 'risks', 'people.csv', '--preset', 'jria'],
       /“jria” is not a preset. Choose from jira, redmine/,

@@ -25,13 +25,13 @@ export const createSheetChoice =
     const scores = sheets.map(({ columns }) => columns);
     const best = Math.max(...scores);
     if (best < minColumns) return 0;
-    const others = new RegExp(
-      `\\b(?:${wordsOfAll((language) => language[what].sheets)
-        .map(fold)
-        .join('|')})`,
-    );
-    const isNamed = ({ name }: { name: string }, i: number) =>
-      (scores[i] ?? 0) >= minColumns && (sheetNames[what].test(fold(name)) || others.test(fold(name)));
+    const others = wordsOfAll((language) => language[what].sheets).map((word) => ` ${fold(word)}`);
+    const isNamed = ({ name }: { name: string }, i: number) => {
+      const folded = fold(name);
+      const words = ` ${folded.replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')}`;
+      const isKnown = sheetNames[what].test(folded) || others.some((word) => words.includes(word));
+      return isKnown && (scores[i] ?? 0) >= minColumns;
+    };
     const named = sheets.findIndex(isNamed);
     return named === -1 ? scores.findIndex((score) => score >= minColumns && 2 * score >= best) : named;
   };

@@ -1,7 +1,11 @@
 import { fold } from '../../core/text.ts';
 
-/** Names are compared without case, spaces and punctuation: `E-mail` is `email`. */
-export const normalizeName = (name: string) => fold(name).replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
+/** The longest text that `map` and `map_values` can name. */
+const maxTextLength = 1000;
+
+/** Names are compared without case, spaces and punctuation: `E-mail` is `email`. A longer text than any name stays as it is. */
+export const normalizeName = (name: string) =>
+  name.length > maxTextLength ? name : fold(name).replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
 
 /** A column name as it appears in `map`, where a list loses the blanks around its commas. */
 export const normalizeColumnName = (name: string) =>
@@ -52,9 +56,6 @@ export function nameForms(name: string, noun: string): string[] {
 
 /** The words of files for the values of a field, such as `open: 'new, to do'`. The key `null` is no value. */
 export type Words = Readonly<Record<string, string>>;
-
-/** The longest text that `map_values` can name. */
-const maxTextLength = 1000;
 
 /**
  * Equal texts: without case, accents and apostrophes, with blank, hyphen and underscore alike. Every other sign counts.
