@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { columnName } from '../src/formats/rows.ts';
 import { xlsxType } from '../src/formats/xlsx-write.ts';
 import { zipped } from '../src/formats/zip.ts';
 
@@ -151,6 +152,21 @@ export const hostileFiles: Record<
   'the maximum number of blank rows': [
     'xlsx',
     () => sheetBook(times(1_048_000, (i) => `<row r="${i + 2}" ht="${(i * 7919) % 1000}"/>`)),
+  ],
+  'merged cells of many columns and rows': [
+    'xlsx',
+    () => {
+      const names = [...times(199, (i) => `<c t="inlineStr"><is><t>c${i}</t></is></c>`)].join('');
+      const merges = times(199, (i) => `<mergeCell ref="${columnName(i + 1)}2:${columnName(i + 1)}900000"/>`);
+      return workbook({
+        'xl/worksheets/sheet1.xml': [
+          `<worksheet><sheetData>${header.replace('</row>', `${names}</row>`)}`,
+          `<row>${'<c><v>1</v></c>'.repeat(200)}</row>`,
+          ...times(400_000, (i) => (i < 200_000 ? '<row/>' : '<row><c><v>1</v></c></row>')),
+          `</sheetData><mergeCells>${[...merges].join('')}</mergeCells></worksheet>`,
+        ],
+      });
+    },
   ],
   'rows of empty cells': [
     'xlsx',

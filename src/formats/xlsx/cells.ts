@@ -216,9 +216,11 @@ export function rowCollector(
   }
 
   function closeRow() {
+    if (isBlank) return;
     for (const [column, { last, value }] of merged) {
       if (line > last) merged.delete(column);
-      else if (cells[column] === undefined && !isBlank) {
+      else if (cells[column] === undefined) {
+        if (++cellCount > maxFileCells) throw tooManyCells();
         cells[column] = value;
         spend(String(value).length);
         addLength(String(value).length);
@@ -226,7 +228,6 @@ export function rowCollector(
     }
     for (const [column, last] of merges.get(line) ?? [])
       if (cells[column] !== undefined) merged.set(column, { last, value: cells[column] });
-    if (isBlank) return;
     hasRows = true;
     rows.push({ line, cells, ...(error !== undefined && { error }), ...(isHidden && { warning: hidden }) });
   }
