@@ -269,7 +269,7 @@ test('a risk that has occurred or is closed says that it is not ranked', async (
     ['materialized', 'this risk has occurred'],
     ['closed', 'this risk is closed'],
   ] as const) {
-    const { data } = await console.get(`/v1/risks?status=${status}&assessed=true&limit=1`);
+    const { data } = await console.get(`/v1/risks?kind=threat&status=${status}&assessed=true&limit=1`);
     const page = await console.open(t, `/risks/${data[0].key}`);
     await page.locator('.rank-explanation').getByText(text).waitFor();
   }

@@ -76,7 +76,7 @@ test('a page never writes as the person who has signed in meanwhile', async (t) 
   await page.getByRole('textbox', { name: 'Write a comment' }).fill('Of Ada');
   await signInElsewhere(page, ada);
   await page.getByRole('button', { name: 'Comment', exact: true }).click();
-  await page.locator('.timeline').getByText('Of Ada').waitFor();
+  await page.locator('.timeline .history').getByText('Of Ada').waitFor();
   assert.deepEqual(await writersOf(path), ['Ada Visible']);
 });
 

@@ -184,6 +184,7 @@ test('on a full disk writes get 507 and the service is ready for reads, until sp
   assert.deepEqual(await checks(), [
     { name: 'reads', status: 'ok' },
     { name: 'writes', status: 'ok' },
+    { name: 'acceptances', status: 'ok' },
   ]);
   assert.equal((await service.addPerson()).status, 201);
   service.child.kill('SIGTERM');
