@@ -57,6 +57,7 @@ export function ReportPage() {
       >
         {canSave && !period.asOf && (
           <DialogButton
+            isDisabled={topRisks.isPending || projects.isPending}
             dialog={(onClose) => (
               <SaveReport
                 period={period}

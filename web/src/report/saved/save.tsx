@@ -31,7 +31,9 @@ const noteOf = (section: Section) => {
 const maxProjects = 30;
 
 /** Saves the report as it is now, with comments. */
-export function SaveReport({ period, projects, risks, onClose }: Props) {
+export function SaveReport({ onClose, ...shown }: Props) {
+  // Another risk can be among the first while comments are written.
+  const [{ period, projects, risks }] = useState(shown);
   const write = useWrite();
   const [, navigate] = useLocation();
   const { name } = useMe().organization;
