@@ -16,6 +16,7 @@ import {
 } from './api/session.ts';
 import { Empty } from './components/empty.tsx';
 import { lazy } from './components/lazy.tsx';
+import { leavePage } from './components/leave-warning.ts';
 import { PageLoading } from './components/loading.tsx';
 import { ToastRegion, toast } from './components/toast.tsx';
 import { Frame } from './layout/frame.tsx';
@@ -122,7 +123,7 @@ export function loadFirstPage(): void {
 export const App = () => (
   <I18nProvider locale="en">
     <QueryClientProvider client={queryClient}>
-      <Router base={basePath}>
+      <Router base={basePath} aroundNav={(navigate, to, options) => leavePage(() => navigate(to, options))}>
         <AriaRouter>
           <Content />
           <ToastRegion />

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { startConsole, test, waitUntilLoaded } from './console.ts';
+import { setHidden } from './page.ts';
 
 const console = startConsole();
 
@@ -32,4 +33,79 @@ test('what was typed into a cell stays when its row is scrolled away, and when t
   await input.press('Enter');
   await page.locator('.cell-editor').waitFor({ state: 'detached' });
   assert.equal((await console.get(`/v1/projects/${project_key}/risks/${key}`)).due_on, '2031-05-05');
+});
+
+test('the draft of a risk model stays when somebody else applies a version, and leaving it asks', async (t) => {
+  const page = await console.open(t, '/settings');
+  await page.getByRole('tab', { name: 'Risk model' }).click();
+  const word = page.getByLabel('Label of probability 1', { exact: true });
+  await word.fill('My word');
+  const { data: presets } = await console.get('/v1/risk-model/presets');
+  const { default_appetite, version } = await console.get('/v1/risk-model');
+  await console.put('/v1/risk-model', { ...presets[0].model, default_appetite: default_appetite + 1 });
+  await page.getByText(`Your draft is from version ${version} and would replace it.`).waitFor();
+  assert.equal(await word.inputValue(), 'My word');
+  for (const leave of [
+    () => page.getByRole('link', { name: 'Risks', exact: true }).first().click(),
+    () => page.getByRole('tab', { name: 'Categories' }).click(),
+    () => page.getByRole('button', { name: 'Sign out' }).click(),
+    () => page.goBack(),
+  ]) {
+    await leave();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Keep editing' }).click();
+    await page.getByRole('alertdialog').waitFor({ state: 'detached' });
+    assert.equal(await word.inputValue(), 'My word');
+  }
+  await page.getByRole('button', { name: 'Preview changes' }).click();
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText(`Version ${version + 2} of the risk model applies`).waitFor();
+  const model = await console.get('/v1/risk-model');
+  assert.deepEqual(
+    [model.probability[0].word, model.default_appetite, model.version],
+    ['My word', default_appetite, version + 2],
+  );
+
+  await word.fill('Not applied');
+  await page.getByRole('link', { name: 'Risks', exact: true }).first().click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Risks' }).waitFor();
+});
+
+test('a comment on a risk that leaves the first ten while it is written is saved, or refused beside it', async (t) => {
+  const { key: project } = await console.post('/v1/projects', { name: 'Drafts' });
+  const old = { probability: 5, impact: 5, due_on: '2020-01-01', raised_on: '2020-01-01' };
+  const add = (title: string) => console.post(`/v1/projects/${project}/risks`, { title, ...old });
+  const [kept, closed] = [await add('Is kept'), await add('Is closed')];
+  const page = await console.newPage(t);
+  await page.clock.install();
+  await page.goto('/report');
+  await waitUntilLoaded(page);
+  const listed = page.locator('[aria-labelledby=top-risks]').getByText(kept.key, { exact: true });
+  await listed.waitFor();
+  await page.getByRole('button', { name: 'Save report…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Save report' });
+  const commentOn = ({ key, title }: typeof kept) =>
+    dialog.getByRole('textbox', { name: `${key} ${title}`, exact: true });
+  await commentOn(kept).fill('Watched daily.');
+  await commentOn(closed).fill('Nearly over.');
+  const path = `/v1/projects/${project}/risks`;
+  await console.patch(`${path}/${kept.key}`, { probability: 1, impact: 1 });
+  await console.patch(`${path}/${closed.key}`, { status: 'closed', closure_reason: 'Over' });
+  // The tab was left and is shown again, when what it shows is old.
+  await page.clock.fastForward(60_000);
+  await setHidden(page, false);
+  await listed.waitFor({ state: 'detached' });
+  const save = () => dialog.getByRole('button', { name: 'Save report' }).click();
+  await save();
+  const field = dialog.locator(`[data-field-row=${closed.id}]`);
+  await field.getByText('The report does not show this risk.').waitFor();
+  assert.deepEqual(
+    [await commentOn(kept).inputValue(), await commentOn(closed).inputValue()],
+    ['Watched daily.', 'Nearly over.'],
+  );
+  await commentOn(closed).fill('');
+  await save();
+  await page.waitForURL(/\/reports\/rpt_/);
+  const report = await console.get(`/v1${new URL(page.url()).pathname}`);
+  assert.deepEqual(report.risk_commentary, [{ risk_id: kept.id, text: 'Watched daily.' }]);
 });

@@ -15,6 +15,30 @@ addEventListener('popstate', (event) => {
   for (const listener of listeners) listener(event);
 });
 
+type Guard = (leave: () => void) => boolean;
+
+const guards = new Set<Guard>();
+
+/** Leaves the page by a link or a command, unless it asks first. Passed to the router. */
+export const leavePage = (leave: () => void): void => {
+  if ([...guards].every((mayLeave) => mayLeave(leave))) leave();
+};
+
+/** Makes a page ask before it is left by a link: `ask` gets what leaves it. */
+export function useLinkWarning(
+  unsaved: RefObject<Place | undefined>,
+  ask: (leave: () => void) => void,
+): void {
+  useEffect(() => {
+    const mayLeave = (leave: () => void) => {
+      if (unsaved.current) ask(leave);
+      return !unsaved.current;
+    };
+    guards.add(mayLeave);
+    return () => void guards.delete(mayLeave);
+  });
+}
+
 /**
  * Asks before a page with unsaved changes is left. `unsaved` is the page, or undefined without changes.
  * For another site, or a reload, the browser itself asks. On Back and Forward the browser has already changed the URL, so

@@ -9,6 +9,7 @@ import { DialogLoading } from '../components/dialog.tsx';
 import { rememberFocus, restoreFocus } from '../components/focus.ts';
 import { Icon } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
+import { leavePage } from '../components/leave-warning.ts';
 import { isApple, keyOf } from '../components/use-shortcut.ts';
 import { entryOf } from '../walk/source.ts';
 import { useDestinations, useIsAvailable } from './navigation.ts';
@@ -146,7 +147,7 @@ function Navigation({ openPalette }: { openPalette: () => void }) {
             <bdi className="cut-off" title={me.scopes.join(', ')}>
               {me.name}
             </bdi>
-            <Button plain small icon="out" aria-label="Sign out" onPress={signOutOrReport} />
+            <Button plain small icon="out" aria-label="Sign out" onPress={() => leavePage(signOutOrReport)} />
           </div>
         )}
       </div>
@@ -168,7 +169,7 @@ const AccountMenu = ({ name }: { name: string }) => (
           <MenuItem className="option" href="/account">
             Your account
           </MenuItem>
-          <MenuItem className="option" onAction={signOutOrReport}>
+          <MenuItem className="option" onAction={() => leavePage(signOutOrReport)}>
             Sign out
           </MenuItem>
         </Menu>

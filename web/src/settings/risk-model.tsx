@@ -10,6 +10,7 @@ import { Button } from '../components/button.tsx';
 import { Card } from '../components/card.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
+import { UnsavedChanges } from '../components/unsaved.tsx';
 import { formatTime, pluralize } from '../format.ts';
 import { useRiskModel } from '../risks/model.ts';
 import { draftOf, type ModelDraft } from './model-draft.ts';
@@ -19,42 +20,72 @@ import './risk-model.css';
 
 /** The risk model of the organization: an editor, what a change would do, and the former versions. */
 export const RiskModelSettings = () => (
-  <Loaded query={useRiskModel()}>{(model) => <Settings key={model.version} model={model} />}</Loaded>
+  <Loaded query={useRiskModel()}>{(model) => <Settings model={model} />}</Loaded>
 );
 
 /** What is to be applied, and what the service says that it would change. */
-type Tried = { input: RiskModelInput; change: RiskModelChange };
+type Tried = { from: RiskModel; input: RiskModelInput; change: RiskModelChange };
+
+/** What was changed here, and the version that it was changed in. */
+type Mine = { base: RiskModel; draft: ModelDraft };
 
 function Settings({ model }: { model: RiskModel }) {
   const canEdit = useHasScope()('projects.manage');
   const refresh = useRefresh();
   const { isBusy, run } = useAction();
-  const [draft, setDraft] = useState(() => draftOf(model));
-  const [tried, setTried] = useState<Tried>();
+  const [mine, setMine] = useState<Mine>();
+  const { base, draft } = mine ?? { base: model, draft: draftOf(model) };
+  const isDirty = JSON.stringify(draft) !== JSON.stringify(draftOf(base));
+  const [lastTried, setTried] = useState<Tried>();
+  const tried = lastTried?.from.version === model.version ? lastTried : undefined;
   const put = (body: RiskModelInput, dry_run: boolean) =>
     dataOrThrow(api.PUT('/v1/risk-model', { params: { query: { dry_run } }, body, ...ifMatch(model) }));
   const tryOut = (input: RiskModelInput) =>
-    run(async () => setTried({ input, change: await put(input, true) }));
+    run(async () => setTried({ from: model, input, change: await put(input, true) }));
   const apply = ({ input }: Tried) =>
     run(async () => {
       const { model: next, changes } = await put(input, false);
+      if (!input.restore_version) setMine(undefined);
       await refresh();
       toast(`Version ${next.version} of the risk model applies; ${pluralize(changes.risks, 'risk')} changed`);
     });
-  const change = (next: ModelDraft) => {
-    setDraft(next);
+  const change = (next: Mine | undefined) => {
+    setMine(next);
     // It was about another draft.
     setTried(undefined);
   };
   return (
     <div className="risk-model">
-      <ModelEditor draft={draft} isReadOnly={!canEdit} onChange={change} />
+      <UnsavedChanges isDirty={isDirty} />
+      {isDirty && base.version !== model.version && (
+        <div className="notice" role="alert">
+          <p>
+            Version {model.version} applies
+            {model.changed_by && (
+              <>
+                {' '}
+                <ByActor actor={model.changed_by} />
+              </>
+            )}
+            . Your draft is from version {base.version} and would replace it.
+          </p>
+          <Button small onPress={() => change(undefined)}>
+            Discard draft
+          </Button>
+        </div>
+      )}
+      <ModelEditor
+        key={isDirty ? base.version : model.version}
+        draft={draft}
+        isReadOnly={!canEdit}
+        onChange={(next) => change({ base, draft: next })}
+      />
       {canEdit && (
         <div className="button-row">
           <Button primary={!tried} isPending={isBusy} onPress={() => tryOut(draft)}>
             Preview changes
           </Button>
-          <Button plain onPress={() => change(draftOf(model))}>
+          <Button plain onPress={() => change(undefined)}>
             Discard
           </Button>
         </div>

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { api } from '../../api/client.ts';
+import { ApiError, api } from '../../api/client.ts';
 import type { Project, RankedRisk, Report, ReportInput } from '../../api/openapi.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useMe } from '../../api/session.ts';
@@ -29,6 +29,16 @@ const noteOf = (section: Section) => {
 
 /** Projects that can be commented on in the dialog; the API takes more. */
 const maxProjects = 30;
+
+/** The service names a comment by its place in the list, the form by what it is about. */
+function nameFields(error: unknown, { risk_commentary = [], project_commentary = [] }: ReportInput): never {
+  for (const one of error instanceof ApiError ? error.fieldErrors : []) {
+    const [, list, place] = one.pointer?.split('/') ?? [];
+    if (list === 'risk_commentary') one.pointer = `#/${risk_commentary[Number(place)]?.risk_id}`;
+    if (list === 'project_commentary') one.pointer = `#/${project_commentary[Number(place)]?.project_id}`;
+  }
+  throw error;
+}
 
 /** Saves the report as it is now, with comments. */
 export function SaveReport({ onClose, ...shown }: Props) {
@@ -84,7 +94,7 @@ export function SaveReport({ onClose, ...shown }: Props) {
         .filter(([id]) => id.startsWith('prj_'))
         .map(([project_id, text]) => ({ project_id, text })),
     };
-    const report = await write(api.POST('/v1/reports', { body }));
+    const report = await write(api.POST('/v1/reports', { body })).catch((error) => nameFields(error, body));
     if (isReportChoice(readChoice())) choosePeriod(choiceOfReport(report.day));
     toast(`Saved ${title}`);
     navigate(`/reports/${report.id}`);
