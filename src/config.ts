@@ -271,6 +271,31 @@ export function readConfig(variables: NodeJS.ProcessEnv): Config {
   return Object.freeze({ ...config, tracing: sendsTraces(environment), thread_pool });
 }
 
+/** The settings in force and where each comes from, without secrets. `value` is null without one. */
+export function describeSettings(environment: NodeJS.ProcessEnv, file?: string) {
+  const all = withoutLineEnds(environmentWithFile(environment, file));
+  const config = readConfig(all);
+  return Object.entries<Setting<unknown>>(settings).map(([key, { isSecret }]) => {
+    const name = variableOf(key);
+    const value = config[key as keyof Settings];
+    // A list is shown as it was written.
+    const text =
+      typeof value === 'object' ? all[name] : value === true ? 'on' : value === false ? 'off' : value;
+    const mask = key === 'database_url' ? withoutPassword : isSecret ? () => '…' : String;
+    return {
+      name,
+      value: text === undefined || text === '' ? null : mask(String(text)),
+      source: all[`${name}_FILE`]
+        ? `file ${all[`${name}_FILE`]}`
+        : all[name]
+          ? environment[name] === undefined
+            ? (file ?? '.env')
+            : 'environment'
+          : 'default',
+    };
+  });
+}
+
 /** A variable that was made from a file may end with its line break. */
 const withoutLineEnds = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(
@@ -333,12 +358,12 @@ export const isLoopback = (address: string) => address === '127.0.0.1' || addres
 export const fileDatabaseUrl = (path: string) => `sqlite:${path}`;
 
 /**
- * Merges the process environment with the `.env` file of the working directory. The process environment wins. It also gets
+ * Merges the process environment with a file, or with `.env` of the working directory if there is one. The process environment wins. It also gets
  * the `OTEL_…` variables of the file, because the OpenTelemetry SDK reads them there.
  */
-export function environmentWithFile(environment: NodeJS.ProcessEnv, file = '.env'): NodeJS.ProcessEnv {
-  if (!existsSync(file)) return environment;
-  const settings = parseEnv(readSettingsFile(file));
+export function environmentWithFile(environment: NodeJS.ProcessEnv, file?: string): NodeJS.ProcessEnv {
+  if (file === undefined && !existsSync('.env')) return environment;
+  const settings = parseEnv(readSettingsFile(file ?? '.env'));
   for (const [name, value] of Object.entries(settings))
     if (name.startsWith('OTEL_')) environment[name] ??= value;
   return { ...settings, ...environment };

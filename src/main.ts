@@ -27,7 +27,7 @@ setFlagsFromString('--heap-growing-percent=50');
 const { Command, CommanderError, Option } = await import('commander');
 const { addAccessCommands } = await import('./commands/access/access-commands.ts');
 const { addKeyCommands } = await import('./commands/access/key-commands.ts');
-const { baseUrlOf, environmentWithFile, readConfig } = await import('./config.ts');
+const { baseUrlOf, describeSettings, environmentWithFile, readConfig } = await import('./config.ts');
 const { Problem, UsageError } = await import('./core/errors.ts');
 const { openDatabase } = await import('./store/open.ts');
 const { version } = await import('./core/version.ts');
@@ -40,7 +40,8 @@ type Database = import('./database/open.ts').Database;
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 const json = (value: unknown) => JSON.stringify(value, null, 2);
-const config = (): Config => readConfig(environmentWithFile(process.env));
+const settingsFile = () => program.opts<{ settings?: string }>().settings;
+const config = (): Config => readConfig(environmentWithFile(process.env, settingsFile()));
 const wholeNumber = (value: string) => {
   if (!/^[1-9]\d{0,3}$/.test(value))
     throw new UsageError(`“${value}” is not the number of a line. Use 1 to 9999.`);
@@ -104,6 +105,7 @@ async function organizationClock({ db }: Database, settings: Config): Promise<Cl
 const program = new Command('muster')
   .description('People, groups, projects, the ranked risk register and open issues, as an HTTP API.')
   .version(version)
+  .option('--settings <file>', 'a file with settings, such as /etc/muster.env, instead of .env')
   .exitOverride()
   // Without a command, the help is the result and not an error.
   .configureOutput({ outputError: () => {}, writeErr: (text) => void process.stdout.write(text) })
@@ -123,6 +125,23 @@ program
   .action(async () => {
     const { demo } = await import('./commands/demo.ts');
     await demo(config(), print);
+  });
+
+program
+  .command('config')
+  .description('print the settings in force and where each comes from, without secrets')
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: true }) => {
+    const { table } = await import('./commands/access/tables.ts');
+    const settings = describeSettings(process.env, settingsFile());
+    if (options.json) print(json(settings));
+    else
+      print(
+        table(
+          ['setting', 'value', 'source'],
+          settings.map(({ name, value, source }) => [name, value ?? '', source]),
+        ),
+      );
   });
 
 program
@@ -326,7 +345,7 @@ addKeyCommands(program, { print, withDatabase });
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // The service goes on without its output. The others report an output that is incomplete.
-  if (/^(serve|demo|backup|keys create|keys rotate)\b/.test(process.argv.slice(2).join(' '))) return;
+  if (/^(serve|demo|backup|keys create|keys rotate)\b/.test(program.args.join(' '))) return;
   // A reader such as `head` has what it wants.
   if (error.code === 'EPIPE') process.exit(0);
   process.stderr.write(`muster: Standard output cannot be written (${error.message}).\n`);
