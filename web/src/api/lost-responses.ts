@@ -1,18 +1,29 @@
 import type { Middleware } from 'openapi-fetch';
 
-/** Writes whose response has not arrived, with their idempotency keys. Whether they took effect is unknown. */
-const unanswered = new Map<string, { key: string; url: string; at: number }>();
+/** A write whose response has not arrived. `dialog` is the one that it was sent from. */
+type Unanswered = { key: string; at: number; dialog: object | undefined };
 
-/** After that, the same write is meant once more. */
+/** By method, URL and body. Whether they took effect is unknown. */
+const unanswered = new Map<string, Unanswered>();
+
+/** The open dialogs, the one on top last. */
+const dialogs: object[] = [];
+
+/** Without a dialog, the same write is meant once more after that. */
 const maxAgeMs = 60_000;
 
-/** Called when a form closes: what is sent next is meant once more. */
-export const forgetLost = () => unanswered.clear();
+/** Called when a dialog opens. The same write is another attempt until the returned function is called. */
+export function rememberLost(): () => void {
+  const dialog = {};
+  dialogs.push(dialog);
+  return () => {
+    dialogs.splice(dialogs.indexOf(dialog), 1);
+    forget((one) => one.dialog === dialog);
+  };
+}
 
-/** Another write to the same address has come between, or the last attempt was long ago. */
-function forgetOld(write: string, url: string): void {
-  for (const [other, { url: otherUrl, at }] of unanswered)
-    if (Date.now() - at > maxAgeMs || (other !== write && otherUrl === url)) unanswered.delete(other);
+function forget(isOver: (one: Unanswered) => boolean): void {
+  for (const [write, one] of unanswered) if (isOver(one)) unanswered.delete(write);
 }
 
 let reportReplay = () => {};
@@ -42,11 +53,11 @@ export const repeatSafely: Middleware = {
     if (request.method === 'GET' || isSignIn.test(request.url)) return undefined;
     const body = await request.clone().text();
     const write = `${request.method} ${request.url} ${body}`;
-    forgetOld(write, request.url);
+    forget(({ dialog, at }) => !dialog && Date.now() - at > maxAgeMs);
     const former = unanswered.get(write);
     const key = former?.key ?? newIdempotencyKey();
     inFlight.set(id, { write, body, isRepeated: former !== undefined });
-    unanswered.set(write, { key, url: request.url, at: Date.now() });
+    unanswered.set(write, { key, at: Date.now(), dialog: dialogs.at(-1) });
     if (request.method === 'POST') request.headers.set('idempotency-key', key);
     return request;
   },

@@ -10,7 +10,7 @@ import {
   useState,
 } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
-import { forgetLost } from '../api/lost-responses.ts';
+import { rememberLost } from '../api/lost-responses.ts';
 import { useAction } from './action-button.tsx';
 import { Button, type ButtonProps } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
@@ -70,7 +70,7 @@ export function Dialog({
   const dialog = useRef<HTMLElement>(null);
   useSubmitShortcut(dialog);
   useReturnFocus();
-  useEffect(() => forgetLost, []);
+  useEffect(rememberLost, []);
   return (
     <ModalOverlay
       className="overlay"
