@@ -144,6 +144,56 @@ test('without a form, a write is repeated for a minute, whatever else is sent an
   assert.deepEqual(await names(), ['Alpha 8813', 'Beta 8813']);
 });
 
+test('a list that arrives slowly is read to its end, and read again once nothing of it arrives any more', async (t) => {
+  const page = await console.newPage(t);
+  await page.clock.install();
+  await page.addInitScript(() => {
+    const original = fetch;
+    const slowed = { attempts: 0, arrive: (_bytes?: number) => {} };
+    globalThis.fetch = async (input, init) => {
+      const response = await original(input, init);
+      if (!(input instanceof Request) || !/\/v1\/issues\?.*limit=100/.test(input.url)) return response;
+      let rest = new Uint8Array(await response.arrayBuffer());
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          init?.signal?.addEventListener('abort', () => controller.error(init.signal?.reason));
+          slowed.arrive = (bytes = rest.length) => {
+            controller.enqueue(rest.slice(0, bytes));
+            rest = rest.slice(bytes);
+            if (rest.length === 0) controller.close();
+          };
+        },
+      });
+      slowed.attempts += 1;
+      return new Response(body, response);
+    };
+    Object.assign(globalThis, { slowed });
+  });
+  type Slowed = { slowed: { attempts: number; arrive(bytes?: number): void } };
+  const isRead = (attempts: number) =>
+    page.waitForFunction((n) => (globalThis as unknown as Slowed).slowed.attempts === n, attempts);
+  const arrive = (bytes?: number) =>
+    page.evaluate((n) => (globalThis as unknown as Slowed).slowed.arrive(n), bytes);
+  const row = page.locator('tbody tr[data-row]').first();
+
+  await page.goto('/issues');
+  await isRead(1);
+  for (let part = 0; part < 3; part++) {
+    await page.clock.fastForward(50_000);
+    await arrive(100);
+  }
+  await arrive();
+  await row.waitFor();
+
+  await page.reload();
+  await isRead(1);
+  await arrive(100);
+  await page.clock.fastForward(61_000);
+  await isRead(2);
+  await arrive();
+  await row.waitFor();
+});
+
 test('a page that could not be loaded opens once there is a connection, without a reload', async (t) => {
   const page = await console.open(t, '/risks');
   let loads = 0;

@@ -39,23 +39,37 @@ async function fetchForPage(request: Request): Promise<Response> {
   return problem?.code === 'session_changed' && (await readSession()) ? send(again) : response;
 }
 
+/** A connection that was lost without a word can keep a request waiting for good. */
+const maxSilenceMs = 60_000;
+
+/** Gives up a read of which nothing has arrived for so long. A long list that still arrives takes as long as it needs. */
+async function fetchForClient(request: Request): Promise<Response> {
+  if (request.method !== 'GET') return fetchForPage(request);
+  const silence = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const waitForMore = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => silence.abort(), maxSilenceMs);
+  };
+  waitForMore();
+  const response = await fetch(request, { signal: AbortSignal.any([request.signal, silence.signal]) });
+  const arriving = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      waitForMore();
+      controller.enqueue(chunk);
+    },
+    flush: () => clearTimeout(timer),
+  });
+  return new Response(response.body?.pipeThrough(arriving), response);
+}
+
 /** The public API. The browser adds the session cookie. */
 export const api = createClient<paths>({
   baseUrl: basePath,
-  fetch: fetchForPage,
+  fetch: fetchForClient,
   querySerializer: { array: { style: 'form', explode: false } },
 });
 api.use(repeatSafely);
-
-/** A connection that was lost without a word can keep a request waiting for good. */
-const maxReadMs = 60_000;
-
-api.use({
-  onRequest: ({ request }) =>
-    request.method === 'GET'
-      ? new Request(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(maxReadMs)]) })
-      : undefined,
-});
 
 type FieldError = { pointer?: string; parameter?: string; column?: string; code: string; detail: string };
 type ProblemDetails = { detail?: string; code?: string; errors?: FieldError[]; [member: string]: unknown };
