@@ -246,6 +246,18 @@ test('after a change, a long list reads only its visible pages again, and the ot
   }
 });
 
+test('a report of many projects is read again with few requests', async (t) => {
+  const page = await openLive(t, '/report');
+  assert.ok((await page.locator('.project-section').count()) > 20);
+  const { data } = await console.get('/v1/risks?kind=threat&limit=1');
+  const requests: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  await console.patch(`/v1/projects/${data[0].project_key}/risks/${data[0].key}`, { title: 'Renamed 6620' });
+  await page.locator('[aria-labelledby=top-risks]').getByText('Renamed 6620').waitFor();
+  await page.locator('.project-section').getByText('Renamed 6620').waitFor();
+  assert.ok(requests.length <= 5, requests.join('\n'));
+});
+
 test('the direct reports on the page of a person show who was added', async (t) => {
   const { user_id } = await console.post('/v1/personnel', { name: 'Mona Lead' });
   const add = (name: string) => console.post('/v1/personnel', { name, manager_user_id: user_id });

@@ -52,6 +52,9 @@ export const Health = ({ state }: { state: Project['health']['state'] }) => (
 /** Completes the sentence about a project: it `is on track`. */
 export const healthPhrase = ({ health: { state } }: Project) => `is ${humanize(state).toLowerCase()}`;
 
+/** A risk of a list or of a report. */
+type MovedRisk = Pick<RankedRisk, 'movement' | 'score' | 'created_at' | 'status' | 'kind' | 'rank'>;
+
 /** Whether `Movement` has more to say than that the score is unchanged. */
 export function hasMoved(risk: RankedRisk, since: string): boolean {
   const { movement, score, created_at } = risk;
@@ -64,7 +67,7 @@ export function hasMoved(risk: RankedRisk, since: string): boolean {
  * How the score of a risk has changed since a day. The rank alone also changes when other risks come and go, so it is
  * only in the tooltip.
  */
-export function Movement({ risk, since }: { risk: RankedRisk; since: string }) {
+export function Movement({ risk, since }: { risk: MovedRisk; since: string }) {
   const { movement, score, created_at, rank } = risk;
   if (!movement) return null;
   const { score_then, rank_then, reason } = movement;

@@ -5,7 +5,16 @@ import type { Project } from '../api/openapi.ts';
 import { Loaded } from '../components/loading.tsx';
 import { notToScale, scaleOf } from '../components/scale.ts';
 import { formatDay, formatNumber, pluralize, today } from '../format.ts';
-import { countDates, type DueDate, dateKinds, type Span, spansOf, useDueDates } from '../report/dates.ts';
+import {
+  countDates,
+  type DueDate,
+  dateKinds,
+  listOf,
+  personOf,
+  type Span,
+  spansOf,
+  useDueDates,
+} from '../report/dates.ts';
 import { KindLink } from '../report/timeline.tsx';
 import './upcoming.css';
 
@@ -39,10 +48,15 @@ export function Upcoming({ projects }: Props) {
 }
 
 const Dates = ({ projects }: Props) => (
-  <Loaded query={useDueDates({ project: undefined })}>
+  <Loaded query={useDueDates()}>
     {({ dates, isComplete }) => (
       <>
-        <Weeks spans={spansOf(dates, projects)} />
+        <Weeks
+          spans={spansOf(
+            dates.map((date) => ({ ...date, count: 1 })),
+            projects,
+          )}
+        />
         <h3>Next dates</h3>
         <NextDates dates={dates.filter(({ day }) => day >= today()).slice(0, maxShown)} />
         {!isComplete && (
@@ -54,16 +68,16 @@ const Dates = ({ projects }: Props) => (
 );
 
 function Weeks({ spans }: { spans: readonly Span[] }) {
-  const { max, isCut } = scaleOf(spans.map(({ dates }) => dates.length));
+  const { max, isCut } = scaleOf(spans.map(({ total }) => total));
   return (
     <ol className="weeks">
       {spans.map((span) => (
         <li
           key={span.title}
-          title={isCut(span.dates.length) ? `${describe(span)}. ${notToScale}` : describe(span)}
+          title={isCut(span.total) ? `${describe(span)}. ${notToScale}` : describe(span)}
           className={span.isOverdue ? 'overdue' : undefined}
         >
-          <Week span={span} max={max} isCut={isCut(span.dates.length)} />
+          <Week span={span} max={max} isCut={isCut(span.total)} />
         </li>
       ))}
     </ol>
@@ -75,13 +89,13 @@ type WeekProps = { span: Span; max: number; isCut: boolean };
 /** A bar that opens the links to its dates, which are in several lists. */
 const Week = ({ span, max, isCut }: WeekProps) => (
   <DialogTrigger>
-    <Button className="week" isDisabled={span.dates.length === 0}>
+    <Button className="week" isDisabled={span.total === 0}>
       <span className="visually-hidden">{describe(span)}</span>
-      <span aria-hidden="true">{formatNumber(span.dates.length)}</span>
+      <span aria-hidden="true">{formatNumber(span.total)}</span>
       <span
         aria-hidden="true"
         className={isCut ? 'week-bar cut' : 'week-bar'}
-        style={{ height: `${Math.min(6, (6 * span.dates.length) / max)}rem` }}
+        style={{ height: `${Math.min(6, (6 * span.total) / max)}rem` }}
       />
       <span aria-hidden="true" className="cut-off">
         {span.title.split(' – ')[0]}
@@ -97,11 +111,11 @@ const Week = ({ span, max, isCut }: WeekProps) => (
 );
 
 /** `16 Nov – 22 Nov: 3 (Risk due 1, Task due 2)`. */
-function describe({ title, dates, projects }: Span): string {
+function describe({ title, dates, total, projects }: Span): string {
   const counts = countDates(dates).map(({ kind, count }) => `${dateKinds[kind]} ${formatNumber(count)}`);
   const due = projects.length > 0 ? [`${pluralize(projects.length, 'project')} due`] : [];
   const parts = [...counts, ...due];
-  return `${title}: ${formatNumber(dates.length)}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`;
+  return `${title}: ${formatNumber(total)}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`;
 }
 
 const NextDates = ({ dates }: { dates: readonly DueDate[] }) =>
@@ -109,16 +123,16 @@ const NextDates = ({ dates }: { dates: readonly DueDate[] }) =>
     <p className="quiet">Nothing due in the next 90 days</p>
   ) : (
     <ul className="lines">
-      {dates.map(({ day, kind, list, key, title, person }) => (
+      {dates.map(({ day, kind, key, title, person }) => (
         <li key={`${kind} ${key}`}>
           <span className="upcoming-day">{formatDay(day)}</span>
-          <Link className="grow" href={`/${list}/${key}`}>
+          <Link className="grow" href={`/${listOf[kind]}/${key}`}>
             <bdi>{title}</bdi>
           </Link>
           <span className="key">{key}</span>
           <span className="quiet upcoming-kind">{dateKinds[kind]}</span>
           <span className="quiet upcoming-person cut-off">
-            <bdi>{person ?? (list === 'risks' ? 'No owner' : 'Unassigned')}</bdi>
+            <bdi>{personOf({ kind, person })}</bdi>
           </span>
         </li>
       ))}

@@ -1,99 +1,87 @@
-import { useState } from 'react';
-import type { IssueList, RankedRisk } from '../api/openapi.ts';
+import { type ReactNode, useState } from 'react';
+import type { ReportContent, ReportIssue, ReportRisk } from '../api/openapi.ts';
 import { Score } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { Card } from '../components/card.tsx';
-import { Loaded } from '../components/loading.tsx';
 import { daysLater, endOf, formatChange, formatDay, formatNumber } from '../format.ts';
-import {
-  listHref,
-  type Period,
-  useRaisedIssues,
-  useResolvedIssues,
-  useRiskChanges,
-  useUnlistedChange,
-} from './queries.ts';
+import { listHref, type Period, type Registers, type RiskChanges, unlistedChange } from './queries.ts';
 import { ItemGroup, ItemName, MoreLink } from './tables.tsx';
 
 const maxShown = 8;
 
+type Props = {
+  period: Period;
+  register: Registers;
+  changes: RiskChanges;
+  isComplete?: boolean;
+  children?: ReactNode;
+};
+
 /** What has happened since the day of the comparison. */
-export function Changes({ period }: { period: Period }) {
-  const risks = useRiskChanges(period);
-  const unlisted = useUnlistedChange(period);
+export function Changes({ period, register, changes, isComplete = true, children }: Props) {
+  const unlisted = isComplete ? unlistedChange(register, changes) : 0;
   return (
     <Card id="changes" title={`Changes since ${formatDay(period.since)}`}>
       <div className="changes">
-        <Loaded query={risks}>
-          {({ added, reopened, up, down, occurred, closed, isComplete }) => (
-            <>
-              <RiskList title="New risks" risks={added} />
-              <RiskList title="Reopened risks" risks={reopened} />
-              <RiskList title="Score increased" risks={up} />
-              <RiskList title="Score decreased" risks={down} />
-              <RiskList title="Occurred" risks={occurred} />
-              <RiskList title="Closed risks" risks={closed} />
-              {unlisted !== 0 && (
-                <p className="quiet">
-                  Deleted risks and risks of projects that were archived or unarchived are not listed. They
-                  changed the number of active risks by {formatChange(unlisted)}.
-                </p>
-              )}
-              {!isComplete && (
-                <p className="notice">
-                  So many risks have changed that some are left out. Choose a later day or fewer projects.
-                </p>
-              )}
-            </>
-          )}
-        </Loaded>
-        {!period.asOf && <IssueChanges period={period} />}
+        <RiskList title="New risks" {...changes.added} />
+        <RiskList title="Reopened risks" {...changes.reopened} />
+        <RiskList title="Score increased" {...changes.up} />
+        <RiskList title="Score decreased" {...changes.down} />
+        <RiskList title="Occurred" {...changes.occurred} />
+        <RiskList title="Closed risks" {...changes.closed} />
+        {unlisted !== 0 && (
+          <p className="quiet">
+            Deleted risks and risks of projects that were archived or unarchived are not listed. They changed
+            the number of active risks by {formatChange(unlisted)}.
+          </p>
+        )}
+        {!isComplete && (
+          <p className="notice">
+            So many risks have changed that some are left out. Choose a later day or fewer projects.
+          </p>
+        )}
+        {children}
       </div>
     </Card>
   );
 }
 
-function IssueChanges({ period }: { period: Period }) {
-  const raised = useRaisedIssues(period, maxShown);
-  const resolved = useResolvedIssues(period, maxShown);
-  return (
-    <>
-      <Loaded query={raised}>
-        {(list) => (
-          <Issues
-            title="New issues"
-            list={list}
-            href={listHref('/issues', period, { status: 'all', raised_since: daysLater(period.since, 1) })}
-          />
-        )}
-      </Loaded>
-      <Loaded query={resolved}>
-        {(list) => (
-          <Issues
-            title="Resolved or closed issues"
-            list={list}
-            href={listHref('/issues', period, { resolved_since: endOf(period.since) })}
-          />
-        )}
-      </Loaded>
-    </>
-  );
-}
+type IssueProps = { period: Period; changes: ReportContent['changes'] };
 
-function RiskList({ title, risks }: { title: string; risks: readonly RankedRisk[] }) {
+export const IssueChanges = ({ period, changes }: IssueProps) => (
+  <>
+    <Issues
+      title="New issues"
+      {...changes.raised_issues}
+      href={listHref('/issues', period, { status: 'all', raised_since: daysLater(period.since, 1) })}
+    />
+    <Issues
+      title="Resolved or closed issues"
+      {...changes.resolved_issues}
+      href={listHref('/issues', period, { resolved_since: endOf(period.since) })}
+    />
+  </>
+);
+
+type ListProps<Item> = { title: string; total: number; items: readonly Item[] };
+
+function RiskList({ title, total, items }: ListProps<ReportRisk>) {
   const [isExpanded, setExpanded] = useState(false);
-  const shown = isExpanded ? risks : risks.slice(0, maxShown);
+  const shown = isExpanded ? items : items.slice(0, maxShown);
+  const isWhole = shown.length === items.length;
   return (
     <ItemGroup
       title={title}
-      total={risks.length}
+      total={total}
       shown={shown.length}
       more={
         <>
-          <Button small plain onPress={() => setExpanded(true)}>
-            Show all {formatNumber(risks.length)}
-          </Button>
-          <p className="print-only">and {formatNumber(risks.length - shown.length)} more</p>
+          {!isWhole && (
+            <Button small plain onPress={() => setExpanded(true)}>
+              Show {items.length === total ? 'all' : 'first'} {formatNumber(items.length)}
+            </Button>
+          )}
+          <p className={isWhole ? undefined : 'print-only'}>and {formatNumber(total - shown.length)} more</p>
         </>
       }
     >
@@ -107,7 +95,7 @@ function RiskList({ title, risks }: { title: string; risks: readonly RankedRisk[
 }
 
 /** The old and the new score, where both are known. */
-const ScoreChange = ({ risk: { score, level, kind, movement } }: { risk: RankedRisk }) => {
+const ScoreChange = ({ risk: { score, level, kind, movement } }: { risk: ReportRisk }) => {
   const before = movement?.score_then ?? null;
   return (
     <span className="score-change">
@@ -124,21 +112,21 @@ const ScoreChange = ({ risk: { score, level, kind, movement } }: { risk: RankedR
 };
 
 /** The reason that was given for the change of the score. */
-export const Why = ({ risk: { movement } }: { risk: Pick<RankedRisk, 'movement'> }) =>
+export const Why = ({ risk: { movement } }: { risk: Pick<ReportRisk, 'movement'> }) =>
   movement?.reason && (
     <q className="quiet" dir="auto">
       {movement.reason}
     </q>
   );
 
-const Issues = ({ title, list, href }: { title: string; list: IssueList; href: string }) => (
+const Issues = ({ title, total, items, href }: ListProps<ReportIssue> & { href: string }) => (
   <ItemGroup
     title={title}
-    total={list.page.total ?? list.data.length}
-    shown={list.data.length}
-    more={<MoreLink count={(list.page.total ?? 0) - list.data.length} href={href} />}
+    total={total}
+    shown={items.length}
+    more={<MoreLink count={total - items.length} href={href} />}
   >
-    {list.data.map((issue) => (
+    {items.map((issue) => (
       <li key={issue.id}>
         <ItemName list="issues" item={issue} />
       </li>

@@ -1,11 +1,11 @@
-import type { RankedRisk, RiskModel, RiskSummary } from '../api/openapi.ts';
+import type { RankedRisk, RiskModel } from '../api/openapi.ts';
 import { Score } from '../components/badges.tsx';
 import { Card } from '../components/card.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { formatChange, formatDay, formatNumber } from '../format.ts';
 import { HeatMap } from '../risks/heat-map.tsx';
 import { levelLabel, useRiskModel } from '../risks/model.ts';
-import { dayName, listHref, type Period, useComparison, useHeatMaps, useTopRisksOfBoth } from './queries.ts';
+import { dayName, listHref, type Period, type Registers, useTopRisksOfBoth } from './queries.ts';
 import { ItemName, type ReportColumn, ReportTable } from './tables.tsx';
 
 type Count = { name: string; before: number; after: number };
@@ -17,7 +17,7 @@ const columnsOf = (period: Period): ReportColumn<Count>[] => [
   { header: 'Change', cell: ({ before, after }) => (after === before ? '–' : formatChange(after - before)) },
 ];
 
-const countsOf = (before: RiskSummary, after: RiskSummary, model: RiskModel | undefined): Count[] => [
+const countsOf = ({ before, after }: Registers, model: RiskModel | undefined): Count[] => [
   // A past day may have had other levels.
   ...[...new Set([...after.by_level, ...before.by_level].map(({ level }) => level))].map((level) => ({
     name: levelLabel(model, level),
@@ -29,51 +29,42 @@ const countsOf = (before: RiskSummary, after: RiskSummary, model: RiskModel | un
 ];
 
 /** The register on two days side by side: its counts and its matrices. */
-export function Comparison({ period }: { period: Period }) {
-  const matrices = useHeatMaps(period);
+export function Comparison({ period, register }: { period: Period; register: Registers }) {
   const { data: model } = useRiskModel();
   return (
     <Card id="comparison" title="Risk register">
-      <Loaded query={useComparison(period)}>
-        {({ before, after }) => (
-          <ReportTable
-            isCounts
-            columns={columnsOf(period)}
-            rows={countsOf(before, after, model)}
-            rowKey={({ name }) => name}
-          />
-        )}
-      </Loaded>
-      <Loaded query={matrices}>
-        {({ before, after }) => (
-          <div className="side-by-side">
-            {[
-              { day: period.since, title: formatDay(period.since), cells: before },
-              { day: period.asOf, title: dayName(period), cells: after },
-            ].map(({ day, title, cells }) => (
-              <section key={title}>
-                <h3>{title}</h3>
-                <HeatMap
-                  cells={cells}
-                  hrefOf={({ probability, impact }) =>
-                    listHref('/risks', period, {
-                      kind: 'threat',
-                      probability: String(probability),
-                      impact: String(impact),
-                      ...(day && { as_of: day }),
-                    })
-                  }
-                />
-              </section>
-            ))}
-          </div>
-        )}
-      </Loaded>
+      <ReportTable
+        isCounts
+        columns={columnsOf(period)}
+        rows={countsOf(register, model)}
+        rowKey={({ name }) => name}
+      />
+      <div className="side-by-side">
+        {[
+          { day: period.since, title: formatDay(period.since), cells: register.before.cells },
+          { day: period.asOf, title: dayName(period), cells: register.after.cells },
+        ].map(({ day, title, cells }) => (
+          <section key={title}>
+            <h3>{title}</h3>
+            <HeatMap
+              cells={cells}
+              hrefOf={({ probability, impact }) =>
+                listHref('/risks', period, {
+                  kind: 'threat',
+                  probability: String(probability),
+                  impact: String(impact),
+                  ...(day && { as_of: day }),
+                })
+              }
+            />
+          </section>
+        ))}
+      </div>
     </Card>
   );
 }
 
-export const countIn = ({ by_level }: RiskSummary, wanted: string) =>
+export const countIn = ({ by_level }: Registers['after'], wanted: string) =>
   by_level.find(({ level }) => level === wanted)?.count ?? 0;
 
 /** The risks of the highest rank on two days. */

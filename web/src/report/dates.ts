@@ -2,30 +2,26 @@ import { useQuery } from '@tanstack/react-query';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { Project } from '../api/openapi.ts';
 import { daysFromToday, daysLater, formatShortDay, startOfWeek, today } from '../format.ts';
-import { inProjects, listHref, maxRows, type Period } from './queries.ts';
+import { listHref, maxRows, type Period } from './queries.ts';
 
 export const dateKinds = { risk: 'Risk due', review: 'Risk review', issue: 'Issue due', task: 'Task due' };
 
 export type DateKind = keyof typeof dateKinds;
 
+/** How many dates of a kind are on a day. */
+export type DateCount = { day: string; kind: DateKind; count: number };
+
 /** A day on which something is due. */
-export type DueDate = {
-  day: string;
-  kind: DateKind;
-  list: 'risks' | 'issues' | 'tasks';
-  key: string;
-  title: string;
-  person: string | null;
-};
+export type DueDate = { day: string; kind: DateKind; key: string; title: string; person: string | null };
 
 export const timelineDays = 90;
 
 /** The due and review dates of the next 90 days and all that have passed, earliest first. */
-export function useDueDates(period: Pick<Period, 'project'>) {
+export function useDueDates() {
   return useQuery({
-    queryKey: ['report', 'dates', period.project],
+    queryKey: ['report', 'dates'],
     queryFn: async () => {
-      const rows = { ...inProjects(period), limit: maxRows };
+      const rows = { limit: maxRows };
       const end = daysFromToday(timelineDays + 1);
       const due = { params: { query: { ...rows, due_before: end } } };
       const reviewed = { params: { query: { ...rows, review_before: end } } };
@@ -36,12 +32,10 @@ export function useDueDates(period: Pick<Period, 'project'>) {
         dataOrThrow(api.GET('/v1/tasks', due)),
       ]);
       const dates = [
-        ...risks.data.flatMap((risk) => toDate('risk', 'risks', risk, risk.due_on, risk.owner_name)),
-        ...reviews.data.flatMap((risk) => toDate('review', 'risks', risk, risk.review_on, risk.owner_name)),
-        ...issues.data.flatMap((issue) =>
-          toDate('issue', 'issues', issue, issue.due_on, issue.assignee_name),
-        ),
-        ...tasks.data.flatMap((task) => toDate('task', 'tasks', task, task.due_on, task.assignee_name)),
+        ...risks.data.flatMap((risk) => toDate('risk', risk, risk.due_on, risk.owner_name)),
+        ...reviews.data.flatMap((risk) => toDate('review', risk, risk.review_on, risk.owner_name)),
+        ...issues.data.flatMap((issue) => toDate('issue', issue, issue.due_on, issue.assignee_name)),
+        ...tasks.data.flatMap((task) => toDate('task', task, task.due_on, task.assignee_name)),
       ];
       return {
         dates: dates.sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0)),
@@ -53,48 +47,61 @@ export function useDueDates(period: Pick<Period, 'project'>) {
 
 const toDate = (
   kind: DateKind,
-  list: DueDate['list'],
   { key, title }: { key: string; title: string },
   day: string | null,
   person: string | null,
-): DueDate[] => (day === null ? [] : [{ day, kind, list, key, title, person }]);
+): DueDate[] => (day === null ? [] : [{ day, kind, key, title, person }]);
 
 /** A week, or all that is overdue. */
-export type Span = Days & { title: string; isOverdue: boolean; dates: DueDate[]; projects: Project[] };
+export type Span = Days & {
+  title: string;
+  isOverdue: boolean;
+  dates: DateCount[];
+  total: number;
+  projects: Project[];
+};
 
 /** From a day on and before another one. What is overdue has no first day. */
 export type Days = { from: string; to: string };
 
-const lists = { risk: '/risks', review: '/risks', issue: '/issues', task: '/tasks' } as const;
+export const listOf = { risk: 'risks', review: 'risks', issue: 'issues', task: 'tasks' } as const;
+
+/** The name of who is responsible. */
+export const personOf = ({ kind, person }: Pick<DueDate, 'kind' | 'person'>) =>
+  person ?? (listOf[kind] === 'risks' ? 'No owner' : 'Unassigned');
 
 /** The list of the dates of a kind. */
 export function datesHref(kind: DateKind, { from, to }: Days, period: Pick<Period, 'project'>) {
   const name = kind === 'review' ? 'review' : 'due';
-  return listHref(lists[kind], period, {
+  return listHref(`/${listOf[kind]}`, period, {
     ...(from && { [`${name}_after`]: daysLater(from, -1) }),
     [`${name}_before`]: to,
   });
 }
 
 /** How many dates there are of each kind, without the kinds that have none. */
-export const countDates = (dates: readonly DueDate[]) =>
+export const countDates = (dates: readonly DateCount[]) =>
   (Object.keys(dateKinds) as DateKind[])
-    .map((kind) => ({ kind, count: dates.filter((date) => date.kind === kind).length }))
+    .map((kind) => ({ kind, count: sumOf(dates.filter((date) => date.kind === kind)) }))
     .filter(({ count }) => count > 0);
 
+export const sumOf = (dates: readonly DateCount[]) => dates.reduce((sum, { count }) => sum + count, 0);
+
 /** Overdue first, then week by week, as the organization counts weeks. */
-export function spansOf(dates: readonly DueDate[], projects: readonly Project[]): Span[] {
+export function spansOf(dates: readonly DateCount[], projects: readonly Project[]): Span[] {
   const open = projects.filter(({ status }) => status !== 'completed' && status !== 'cancelled');
   const between = (from: string, to: string) => (day: string | null) =>
     day !== null && day >= from && day < to;
   const span = (title: string, from: string, to: string): Span => {
     const isIn = between(from, to);
+    const inSpan = dates.filter(({ day }) => isIn(day));
     return {
       title,
       from,
       to,
       isOverdue: from === '',
-      dates: dates.filter(({ day }) => isIn(day)),
+      dates: inSpan,
+      total: sumOf(inSpan),
       projects: open.filter(({ due_on }) => isIn(due_on)),
     };
   };

@@ -1,72 +1,50 @@
-import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { Issue, RankedRisk } from '../api/openapi.ts';
+import type { ReportContent, ReportIssue, ReportRisk } from '../api/openapi.ts';
 import { Score, Severity } from '../components/badges.tsx';
 import { Card } from '../components/card.tsx';
-import { Loaded } from '../components/loading.tsx';
 import { MarkdownLine } from '../components/markdown-text.tsx';
 import { formatDay } from '../format.ts';
 import { blockedName, type CountedName, countOf, decisionNames } from './decision-names.ts';
-import { listHref, type Period, useReportIssues, useReportRisks } from './queries.ts';
+import { listHref, type Period } from './queries.ts';
 import { ItemGroup, ItemName, MoreLink } from './tables.tsx';
 
-const maxShown = 5;
+type Check = ReportContent['decisions'][number]['check'];
 
-type RiskDecision = {
-  check: keyof typeof decisionNames;
-  detail?: (risk: RankedRisk) => string | null;
+const details: Partial<Record<Check, (risk: ReportRisk) => string | null>> = {
+  acceptance_expiring: ({ accepted_until }) => accepted_until && `Expires ${formatDay(accepted_until)}`,
+  review_overdue: ({ review_on }) => review_on && `Due ${formatDay(review_on)}`,
 };
 
-const decisions: readonly RiskDecision[] = [
-  {
-    check: 'acceptance_expiring',
-    detail: ({ accepted_until }) => accepted_until && `Expires ${formatDay(accepted_until)}`,
-  },
-  { check: 'unowned' },
-  { check: 'owner_inactive' },
-  { check: 'no_response_plan' },
-  { check: 'review_overdue', detail: ({ review_on }) => review_on && `Due ${formatDay(review_on)}` },
-];
-
-export const Decisions = ({ period }: { period: Period }) => (
+export const Decisions = ({ period, content }: { period: Period; content: ReportContent }) => (
   <Card id="decisions" title="Decisions needed">
     <div className="decisions">
-      {decisions.map((decision) => (
-        <RisksToDecide key={decision.check} period={period} decision={decision} />
+      {content.decisions.map(({ check, ...found }) => (
+        <Decision
+          key={check}
+          name={decisionNames[check as keyof typeof decisionNames]}
+          {...found}
+          href={listHref('/risks', period, { check })}
+          list="risks"
+          badge={({ score, level, kind }) => <Score score={score} level={level} kind={kind} />}
+          details={(risk) => [details[check]?.(risk), check !== 'unowned' && (risk.owner_name ?? 'No owner')]}
+        />
       ))}
-      <BlockedIssues period={period} />
+      <Decision
+        name={blockedName}
+        {...content.blocked_issues}
+        href={listHref('/issues', period, { status: 'blocked' })}
+        list="issues"
+        badge={({ severity }) => <Severity severity={severity} />}
+        reason={({ blocked_reason }) => blocked_reason}
+      />
     </div>
   </Card>
 );
 
-function RisksToDecide({ period, decision }: { period: Period; decision: RiskDecision }) {
-  const { check, detail } = decision;
-  return (
-    <Decision
-      name={decisionNames[check]}
-      query={useReportRisks(period, { check: [check], limit: maxShown, count: true })}
-      href={listHref('/risks', period, { check })}
-      list="risks"
-      badge={({ score, level, kind }) => <Score score={score} level={level} kind={kind} />}
-      details={(risk) => [detail?.(risk), check !== 'unowned' && (risk.owner_name ?? 'No owner')]}
-    />
-  );
-}
-
-const BlockedIssues = ({ period }: { period: Period }) => (
-  <Decision
-    name={blockedName}
-    query={useReportIssues(period, { status: ['blocked'], limit: maxShown, count: true })}
-    href={listHref('/issues', period, { status: 'blocked' })}
-    list="issues"
-    badge={({ severity }) => <Severity severity={severity} />}
-    reason={({ blocked_reason }) => blocked_reason}
-  />
-);
-
 type Props<Item> = {
   name: CountedName;
-  query: UseQueryResult<{ data: Item[]; page: { total: number | null } }>;
+  total: number;
+  items: readonly Item[];
   href: string;
   list: 'risks' | 'issues';
   badge: (item: Item) => ReactNode;
@@ -74,41 +52,38 @@ type Props<Item> = {
   reason?: (item: Item) => string | null;
 };
 
-const Decision = <Item extends RankedRisk | Issue>({
+const Decision = <Item extends ReportRisk | ReportIssue>({
   name,
-  query,
+  total,
+  items,
   href,
   list,
   badge,
   details = () => [],
   reason = () => null,
 }: Props<Item>) => (
-  <Loaded query={query}>
-    {({ data, page: { total } }) => (
-      <ItemGroup
-        title={countOf(name, total ?? data.length)}
-        isCounted
-        total={total ?? data.length}
-        shown={data.length}
-        more={<MoreLink count={(total ?? 0) - data.length} href={href} />}
-      >
-        {data.map((item) => (
-          <li key={item.id}>
-            {badge(item)} <ItemName list={list} item={item} />{' '}
-            <span className="quiet" dir="auto">
-              {details(item)
-                .filter(Boolean)
-                .map((part) => `· ${part}`)
-                .join(' ')}
-              {reason(item) && (
-                <>
-                  · <MarkdownLine text={reason(item) ?? ''} />
-                </>
-              )}
-            </span>
-          </li>
-        ))}
-      </ItemGroup>
-    )}
-  </Loaded>
+  <ItemGroup
+    title={countOf(name, total)}
+    isCounted
+    total={total}
+    shown={items.length}
+    more={<MoreLink count={total - items.length} href={href} />}
+  >
+    {items.map((item) => (
+      <li key={item.id}>
+        {badge(item)} <ItemName list={list} item={item} />{' '}
+        <span className="quiet" dir="auto">
+          {details(item)
+            .filter(Boolean)
+            .map((part) => `· ${part}`)
+            .join(' ')}
+          {reason(item) && (
+            <>
+              · <MarkdownLine text={reason(item) ?? ''} />
+            </>
+          )}
+        </span>
+      </li>
+    ))}
+  </ItemGroup>
 );

@@ -1,6 +1,6 @@
 import { useIsFetching } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import type { Project, RiskSummary } from '../api/openapi.ts';
+import type { Project } from '../api/openapi.ts';
 import { useHasScope, useIsLimited, useMe } from '../api/session.ts';
 import { AsOfInput, AsOfNotice } from '../components/as-of.tsx';
 import { healthPhrase } from '../components/badges.tsx';
@@ -11,7 +11,7 @@ import { DialogButton, DialogLoading } from '../components/dialog.tsx';
 import { Empty } from '../components/empty.tsx';
 import { NoMatches, useFilters } from '../components/filters.tsx';
 import { lazy } from '../components/lazy.tsx';
-import { Loaded, Loading } from '../components/loading.tsx';
+import { Loaded } from '../components/loading.tsx';
 import { formatDay, formatNumber, pluralize, today } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { choosePeriod, periodSince } from '../period/period.ts';
@@ -20,7 +20,7 @@ import { NoProjects } from '../projects/no-projects.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
 import { useProjects, worstFirst } from '../projects/queries.ts';
 import { levelLabel, useRiskModel } from '../risks/model.ts';
-import { Changes } from './changes.tsx';
+import { Changes, IssueChanges } from './changes.tsx';
 import { Comparison, countIn, TopRisksOfBoth } from './comparison.tsx';
 import { Decisions } from './decisions.tsx';
 import { ProjectSections, ProjectTable } from './projects.tsx';
@@ -28,10 +28,11 @@ import {
   dayName,
   listHref,
   type Period,
-  useComparison,
+  type Registers,
   useDays,
-  useIssueCounts,
-  useTopRisks,
+  useRegisters,
+  useReportContent,
+  useRiskChanges,
 } from './queries.ts';
 import { useReports } from './saved/queries.ts';
 import { OverdueIssues, TopOpportunities, TopRisks } from './tables.tsx';
@@ -48,7 +49,7 @@ export function ReportPage() {
   const isLoading = useIsFetching() > 0;
   const canSave = useHasScope()('projects.manage');
   const period = { project: filters.project?.split(','), ...useDays(filters.since, filters.as_of) };
-  const topRisks = useTopRisks(period, 10);
+  const content = useReportContent(period);
   return (
     <div className="report">
       <Title
@@ -57,12 +58,12 @@ export function ReportPage() {
       >
         {canSave && !period.asOf && (
           <DialogButton
-            isDisabled={topRisks.isPending || projects.isPending}
+            isDisabled={content.isPending || projects.isPending}
             dialog={(onClose) => (
               <SaveReport
                 period={period}
                 projects={chosenOf(projects.data ?? [], period)}
-                risks={topRisks.data?.data ?? []}
+                risks={content.data?.top_risks ?? []}
                 onClose={onClose}
               />
             )}
@@ -133,63 +134,80 @@ type Props = { projects: readonly Project[]; period: Period };
 const Contents = (props: Props) => (props.period.asOf ? <EarlierDay {...props} /> : <Today {...props} />);
 
 const Today = ({ projects, period }: Props) => (
-  <div className="stack">
-    <Headline projects={projects} period={period} />
-    <Card id="top-risks" title="Top risks">
-      <TopRisks period={period} limit={10} />
-      <p className="more no-print">
-        <Link href={listHref('/risks', period, { kind: 'threat' })}>View all risks</Link>
-      </p>
-    </Card>
-    <TopOpportunities period={period} />
-    <Decisions period={period} />
-    <Timeline projects={projects} period={period} />
-    <Comparison period={period} />
-    <Changes period={period} />
-    <Card id="overdue" title="Overdue issues">
-      <OverdueIssues period={period} limit={10} />
-    </Card>
-    <ProjectTable projects={projects} />
-    <ProjectSections projects={projects} period={period} />
-  </div>
+  <Loaded query={useReportContent(period)}>
+    {(content) => (
+      <div className="stack">
+        <p className="headline">
+          <HealthOf projects={projects} />; <CriticalRisks register={content.register} since={period.since} />
+          ; {formatNumber(content.issues.overdue)} of {pluralize(content.issues.open, 'open issue')} overdue.
+        </p>
+        <Card id="top-risks" title="Top risks">
+          <TopRisks period={period} risks={content.top_risks} />
+          <p className="more no-print">
+            <Link href={listHref('/risks', period, { kind: 'threat' })}>View all risks</Link>
+          </p>
+        </Card>
+        <TopOpportunities period={period} risks={content.opportunities} />
+        <Decisions period={period} content={content} />
+        <Timeline projects={projects} period={period} dates={content.dates} />
+        <Comparison period={period} register={content.register} />
+        <Changes period={period} register={content.register} changes={content.changes}>
+          <IssueChanges period={period} changes={content.changes} />
+        </Changes>
+        <Card id="overdue" title="Overdue issues">
+          <OverdueIssues period={period} {...content.overdue_issues} />
+        </Card>
+        <ProjectTable projects={projects} />
+        <ProjectSections period={period} {...content.projects} />
+      </div>
+    )}
+  </Loaded>
 );
 
 /** Only the risk register can be read as of an earlier day. */
 const EarlierDay = ({ period }: Props) => (
-  <div className="stack">
-    <Loaded query={useComparison(period)}>
-      {({ before, after }) =>
-        before.total === 0 && after.total === 0 ? (
+  <Loaded query={useRegisters(period)}>
+    {(register) => (
+      <div className="stack">
+        {register.before.total === 0 && register.after.total === 0 ? (
           <Empty title={`No risks on ${dayName(period)}`}>
             The register had no active risks at the end of that day, nor on {formatDay(period.since)}.
           </Empty>
         ) : (
           <>
-            <RegisterHeadline comparison={{ before, after }} period={period} />
+            <RegisterHeadline register={register} period={period} />
             <TopRisksOfBoth period={period} limit={10} />
-            <Comparison period={period} />
+            <Comparison period={period} register={register} />
           </>
-        )
-      }
-    </Loaded>
-    <Changes period={period} />
-  </div>
+        )}
+        <EarlierChanges period={period} register={register} />
+      </div>
+    )}
+  </Loaded>
 );
 
-type Registers = { before: RiskSummary; after: RiskSummary };
+type RegisterProps = { register: Registers; period: Period };
 
-const RegisterHeadline = ({ comparison, period }: { comparison: Registers; period: Period }) => (
+const EarlierChanges = ({ period, register }: RegisterProps) => (
+  <Loaded query={useRiskChanges(period)}>
+    {({ isComplete, ...changes }) => (
+      <Changes period={period} register={register} changes={changes} isComplete={isComplete} />
+    )}
+  </Loaded>
+);
+
+const RegisterHeadline = ({ register, period }: RegisterProps) => (
   <p className="headline">
-    On {dayName(period)}, {pluralize(comparison.after.total, 'risk')}{' '}
-    {comparison.after.total === 1 ? 'was' : 'were'} active;{' '}
-    <CriticalRisks comparison={comparison} since={period.since} />.
+    On {dayName(period)}, {pluralize(register.after.total, 'risk')}{' '}
+    {register.after.total === 1 ? 'was' : 'were'} active;{' '}
+    <CriticalRisks register={register} since={period.since} />.
   </p>
 );
 
-type CriticalProps = { comparison: Registers; since: string };
+type CriticalProps = { register: Registers; since: string };
 
 /** How many risks are critical, and how many more that is than before. */
-function CriticalRisks({ comparison: { before, after }, since }: CriticalProps) {
+function CriticalRisks({ register: { before, after }, since }: CriticalProps) {
   const { data: model } = useRiskModel();
   const critical = countIn(after, 'critical');
   const change = critical - countIn(before, 'critical');
@@ -219,20 +237,6 @@ function HealthOf({ projects }: { projects: readonly Project[] }) {
       {formatNumber(offTrack)} of {pluralize(projects.length, 'project')} {offTrack === 1 ? 'is' : 'are'} off
       track and {formatNumber(stateCount('at_risk'))} at risk
     </>
-  );
-}
-
-/** The state of the portfolio in one sentence. */
-function Headline({ projects, period }: Props) {
-  const comparison = useComparison(period);
-  const issues = useIssueCounts(period);
-  if (comparison.isPending || issues.isPending) return <Loading />;
-  if (!comparison.data || !issues.data) return null;
-  return (
-    <p className="headline">
-      <HealthOf projects={projects} />; <CriticalRisks comparison={comparison.data} since={period.since} />;{' '}
-      {formatNumber(issues.data.overdue)} of {pluralize(issues.data.total, 'open issue')} overdue.
-    </p>
   );
 }
 

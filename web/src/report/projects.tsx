@@ -1,16 +1,11 @@
 import { Link } from 'wouter';
-import type { Project } from '../api/openapi.ts';
+import type { Project, ReportContent } from '../api/openapi.ts';
 import { Health } from '../components/badges.tsx';
 import { Card } from '../components/card.tsx';
 import { HealthReasons } from '../components/health-reasons.tsx';
 import { formatDay, formatNumber, pluralize } from '../format.ts';
 import { listHref, type Period } from './queries.ts';
 import { More, OverdueIssues, type ReportColumn, ReportTable, TopRisks } from './tables.tsx';
-
-const maxRows = 5;
-
-/** Each section reads two lists, and a key has a limited number of requests a minute. */
-const maxSections = 50;
 
 const count = (header: string, of: (project: Project) => number): ReportColumn<Project> => ({
   header,
@@ -43,22 +38,35 @@ export const ProjectTable = ({ projects }: { projects: readonly Project[] }) => 
   </Card>
 );
 
-/** A page for each project. */
-export const ProjectSections = ({ projects, period }: { projects: readonly Project[]; period: Period }) => (
-  <>
-    {projects.slice(0, maxSections).map((project) => (
-      <ProjectSection key={project.id} project={project} period={{ ...period, project: [project.key] }} />
-    ))}
-    {projects.length > maxSections && (
-      <p className="quiet">
-        {pluralize(projects.length - maxSections, 'more project')} without a section. Filter by project to
-        include them.
-      </p>
-    )}
-  </>
-);
+type SectionsProps = { period: Period } & ReportContent['projects'];
 
-const ProjectSection = ({ project, period }: { project: Project; period: Period }) => {
+/** A page for each project, up to as many as a report has. */
+export const ProjectSections = ({ period, total, items }: SectionsProps) => {
+  const pages = items.flatMap(({ page, ...project }) => (page ? [{ project, page }] : []));
+  return (
+    <>
+      {pages.map(({ project, page }) => (
+        <ProjectSection
+          key={project.id}
+          project={project}
+          page={page}
+          period={{ ...period, project: [project.key] }}
+        />
+      ))}
+      {total > pages.length && (
+        <p className="quiet">
+          {pluralize(total - pages.length, 'more project')} without a section. Filter by project to include
+          them.
+        </p>
+      )}
+    </>
+  );
+};
+
+type Item = ReportContent['projects']['items'][number];
+type SectionProps = { project: Omit<Item, 'page'>; page: NonNullable<Item['page']>; period: Period };
+
+const ProjectSection = ({ project, page, period }: SectionProps) => {
   const { id, key, name, health, counts } = project;
   return (
     <section className="card project-section" aria-labelledby={`project-${id}`}>
@@ -73,14 +81,14 @@ const ProjectSection = ({ project, period }: { project: Project; period: Period 
       </header>
       <HealthReasons health={health} />
       <h3>Top risks</h3>
-      <TopRisks period={period} limit={maxRows} />
+      <TopRisks period={period} risks={page.top_risks} />
       <More
         total={counts.active_risks}
-        shown={maxRows}
+        shown={page.top_risks.length}
         href={listHref('/risks', period, { kind: 'threat' })}
       />
       <h3>Overdue issues</h3>
-      <OverdueIssues period={period} limit={maxRows} />
+      <OverdueIssues period={period} {...page.overdue_issues} />
     </section>
   );
 };

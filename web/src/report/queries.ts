@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, dataOrThrow } from '../api/client.ts';
-import type { paths, RankedRisk } from '../api/openapi.ts';
-import { daysLater, endOf, formatDay, isDay, today } from '../format.ts';
+import type { paths, RankedRisk, ReportContent } from '../api/openapi.ts';
+import { endOf, formatDay, isDay, today } from '../format.ts';
 import { usePeriod } from '../period/period.ts';
 import { isActiveRisk } from '../risks/model.ts';
 
@@ -14,8 +14,6 @@ export type Period = {
 };
 
 type RiskQuery = NonNullable<paths['/v1/risks']['get']['parameters']['query']>;
-type IssueQuery = NonNullable<paths['/v1/issues']['get']['parameters']['query']>;
-type AllIssuesQuery = NonNullable<paths['/v1/issues/all']['get']['parameters']['query']>;
 
 /** The largest page of the API. The report says when there are more rows. */
 export const maxRows = 1000;
@@ -39,39 +37,21 @@ export const listHref = (
   filters: Record<string, string> = {},
 ) => `${list}?${new URLSearchParams({ ...filters, ...(project && { project: project.join() }) })}`;
 
-export const inProjects = ({ project }: Pick<Period, 'project'>) => (project ? { project } : {});
+const inProjects = ({ project }: Pick<Period, 'project'>) => (project ? { project } : {});
 
-export const useReportRisks = (period: Period, query: RiskQuery) =>
+/** Today's report, with one request: each of its parts and projects would be read again after every change. */
+export const useReportContent = (period: Period) =>
   useQuery({
-    queryKey: ['report', 'risks', period, query],
-    queryFn: () =>
-      dataOrThrow(api.GET('/v1/risks', { params: { query: { ...inProjects(period), ...query } } })),
-  });
-
-export const useReportIssues = (period: Period, query: IssueQuery) =>
-  useQuery({
-    queryKey: ['report', 'issues', period, query],
-    queryFn: () =>
-      dataOrThrow(api.GET('/v1/issues', { params: { query: { ...inProjects(period), ...query } } })),
-  });
-
-const useAllIssues = (period: Period, query: AllIssuesQuery) =>
-  useQuery({
-    queryKey: ['report', 'all issues', period, query],
-    queryFn: () =>
-      dataOrThrow(api.GET('/v1/issues/all', { params: { query: { ...inProjects(period), ...query } } })),
+    queryKey: ['report', 'content', period],
+    enabled: !period.asOf,
+    queryFn: async () => {
+      const query = { ...inProjects(period), since: period.since };
+      return (await dataOrThrow(api.GET('/v1/reports/preview', { params: { query } }))).data;
+    },
   });
 
 /** The numbers of the report are those of threats. Opportunities have a part of their own. */
 const threats: Pick<RiskQuery, 'kind'> = { kind: ['threat'] };
-
-/** Opportunities by rank. */
-export const useTopOpportunities = (period: Period, limit: number) =>
-  useReportRisks(period, { kind: ['opportunity'], include: 'movement', since: period.since, limit });
-
-/** Risks by rank, with their scores on the day of the comparison. */
-export const useTopRisks = (period: Period, limit: number) =>
-  useReportRisks(period, { ...threats, include: 'movement', since: period.since, limit });
 
 /** Reads the register of both days. */
 function useBothDays<T>(name: string, period: Period, read: (query: RiskQuery) => Promise<T>) {
@@ -88,19 +68,16 @@ function useBothDays<T>(name: string, period: Period, read: (query: RiskQuery) =
   });
 }
 
-export const useComparison = (period: Period) =>
-  useBothDays(
-    'comparison',
-    period,
-    async (query) => (await dataOrThrow(api.GET('/v1/risks/summary', { params: { query } }))).data,
-  );
+export type Registers = ReportContent['register'];
 
-export const useHeatMaps = (period: Period) =>
-  useBothDays(
-    'heat maps',
-    period,
-    async (query) => (await dataOrThrow(api.GET('/v1/risks/heatmap', { params: { query } }))).data,
-  );
+export const useRegisters = (period: Period) =>
+  useBothDays('registers', period, async (query) => {
+    const [summary, cells] = await Promise.all([
+      dataOrThrow(api.GET('/v1/risks/summary', { params: { query } })),
+      dataOrThrow(api.GET('/v1/risks/heatmap', { params: { query } })),
+    ]);
+    return { ...summary.data, cells: cells.data };
+  });
 
 export const useTopRisksOfBoth = (period: Period, limit: number) =>
   useBothDays(
@@ -110,19 +87,9 @@ export const useTopRisksOfBoth = (period: Period, limit: number) =>
       (await dataOrThrow(api.GET('/v1/risks', { params: { query: { ...query, limit } } }))).data,
   );
 
-export const useIssueCounts = (period: Period) =>
-  useQuery({
-    queryKey: ['report', 'issue counts', period],
-    queryFn: async () =>
-      (await dataOrThrow(api.GET('/v1/issues/summary', { params: { query: inProjects(period) } }))).data,
-  });
+export type RiskChanges = Omit<ReportContent['changes'], 'raised_issues' | 'resolved_issues'>;
 
-export type RiskChanges = Record<
-  'added' | 'reopened' | 'up' | 'down' | 'occurred' | 'closed',
-  RankedRisk[]
-> & { isComplete: boolean };
-
-/** What has happened to risks between the two days. */
+/** What has happened to risks between two earlier days. */
 export const useRiskChanges = (period: Period) =>
   useQuery({
     queryKey: ['report', 'changes', period],
@@ -133,14 +100,10 @@ export const useRiskChanges = (period: Period) =>
  * How much the register has changed beyond the listed risks: deleted ones are gone from every list, and those of a project
  * that was archived or unarchived leave or enter the register without a change of their own.
  */
-export function useUnlistedChange(period: Period): number {
-  const { data: totals } = useComparison(period);
-  const { data: changes } = useRiskChanges(period);
-  if (!totals || !changes?.isComplete) return 0;
-  const { added, reopened, occurred, closed } = changes;
-  const listed = added.length + reopened.length - occurred.length - closed.length;
-  return totals.after.total - totals.before.total - listed;
-}
+export const unlistedChange = (
+  { before, after }: Registers,
+  { added, reopened, occurred, closed }: RiskChanges,
+): number => after.total - before.total - (added.total + reopened.total - occurred.total - closed.total);
 
 const changeOf = ({ score, movement }: RankedRisk) =>
   score !== null && typeof movement?.score_then === 'number' ? score - movement.score_then : 0;
@@ -157,20 +120,21 @@ type StateBefore = 'new' | 'active' | 'ended' | 'absent';
 function classifyChanges(
   risks: readonly RankedRisk[],
   stateBefore: (risk: RankedRisk) => StateBefore,
-): Omit<RiskChanges, 'isComplete'> {
+): RiskChanges {
   const rows = risks.map((risk) => ({ risk, before: stateBefore(risk) }));
   const select = (matches: (risk: RankedRisk, before: StateBefore) => boolean) =>
     rows.filter(({ risk, before }) => matches(risk, before)).map(({ risk }) => risk);
+  const listOf = (items: RankedRisk[]) => ({ total: items.length, items });
   const stayedActive = (risk: RankedRisk, before: StateBefore) => isActiveRisk(risk) && before === 'active';
   const endedAs = (end: RankedRisk['status']) =>
     select(({ status }, before) => status === end && (before === 'new' || before === 'active'));
   return {
-    added: select((_, before) => before === 'new').sort(byScore),
-    reopened: select((risk, before) => isActiveRisk(risk) && before === 'ended').sort(byScore),
-    up: select((risk, before) => stayedActive(risk, before) && changeOf(risk) > 0).sort(byChange),
-    down: select((risk, before) => stayedActive(risk, before) && changeOf(risk) < 0).sort(byChange),
-    occurred: endedAs('materialized'),
-    closed: endedAs('closed'),
+    added: listOf(select((_, before) => before === 'new').sort(byScore)),
+    reopened: listOf(select((risk, before) => isActiveRisk(risk) && before === 'ended').sort(byScore)),
+    up: listOf(select((risk, before) => stayedActive(risk, before) && changeOf(risk) > 0).sort(byChange)),
+    down: listOf(select((risk, before) => stayedActive(risk, before) && changeOf(risk) < 0).sort(byChange)),
+    occurred: listOf(endedAs('materialized')),
+    closed: listOf(endedAs('closed')),
   };
 }
 
@@ -178,7 +142,7 @@ function classifyChanges(
  * A risk has an earlier rank only if it was active then as it is now, or had ended then as it has now. One without an earlier
  * rank was absent if no risk of its project was in the register then.
  */
-async function readChanges(period: Period): Promise<RiskChanges> {
+async function readChanges(period: Period): Promise<RiskChanges & { isComplete: boolean }> {
   const { since, asOf } = period;
   const start = endOf(since);
   const read = async (status: RiskQuery['status']) => {
@@ -244,14 +208,3 @@ async function projectsOf(register: RiskQuery, ids: ReadonlySet<string>): Promis
   for (let start = 0; start < others.length; start += 100) await readNamed(others.slice(start, start + 100));
   return found;
 }
-
-export const useRaisedIssues = (period: Period, limit: number) =>
-  useAllIssues(period, { raised_since: daysLater(period.since, 1), limit, count: true });
-
-export const useResolvedIssues = (period: Period, limit: number) =>
-  useAllIssues(period, {
-    resolved_since: endOf(period.since),
-    sort: '-updated_at',
-    limit,
-    count: true,
-  });

@@ -1,12 +1,10 @@
-import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { Issue, IssueList, RankedRisk } from '../api/openapi.ts';
+import type { ReportContent, ReportIssue, ReportRisk } from '../api/openapi.ts';
 import { DueDay, Movement, Score, Severity, Status } from '../components/badges.tsx';
 import { Card } from '../components/card.tsx';
-import { Loaded, Loading } from '../components/loading.tsx';
 import { formatNumber } from '../format.ts';
-import { listHref, type Period, useReportIssues, useTopOpportunities, useTopRisks } from './queries.ts';
+import { listHref, type Period } from './queries.ts';
 
 export type ReportColumn<Row> = {
   header: string;
@@ -54,7 +52,7 @@ export const ReportTable = <Row,>({ columns, rows, rowKey, isCounts = false }: T
   </table>
 );
 
-const riskColumns = (since: string): ReportColumn<RankedRisk>[] => [
+const riskColumns = (since: string): ReportColumn<ReportRisk>[] => [
   { header: 'Score', cell: ({ score, level, kind }) => <Score {...{ score, level, kind }} /> },
   { header: 'Change', cell: (risk) => <Movement risk={risk} since={since} /> },
   { header: 'Risk', className: 'wide', cell: (risk) => <ItemName list="risks" item={risk} /> },
@@ -72,7 +70,7 @@ const riskColumns = (since: string): ReportColumn<RankedRisk>[] => [
   },
 ];
 
-const issueColumns: readonly ReportColumn<Issue>[] = [
+const issueColumns: readonly ReportColumn<ReportIssue>[] = [
   { header: 'Severity', cell: ({ severity }) => <Severity severity={severity} /> },
   { header: 'Issue', className: 'wide', cell: (issue) => <ItemName list="issues" item={issue} /> },
   { header: 'Status', className: 'from-tablet', cell: ({ status }) => <Status status={status} /> },
@@ -88,17 +86,17 @@ const issueColumns: readonly ReportColumn<Issue>[] = [
   },
 ];
 
+type RiskProps = { period: Period; risks: readonly ReportRisk[] };
+
 /** The opportunities of the highest rank, if there are any. */
-export function TopOpportunities({ period }: { period: Period }) {
-  const { data, isPending } = useTopOpportunities(period, 5);
-  if (isPending) return <Loading />;
-  if (!data || data.data.length === 0) return null;
+export function TopOpportunities({ period, risks }: RiskProps) {
+  if (risks.length === 0) return null;
   const columns = riskColumns(period.since).map((column) =>
     column.header === 'Risk' ? { ...column, header: 'Opportunity' } : column,
   );
   return (
     <Card id="opportunities" title="Top opportunities">
-      <ReportTable columns={columns} rows={data.data} rowKey={({ id }) => id} />
+      <ReportTable columns={columns} rows={risks} rowKey={({ id }) => id} />
       <p className="more no-print">
         <Link href={listHref('/risks', period, { kind: 'opportunity' })}>View all opportunities</Link>
       </p>
@@ -107,43 +105,27 @@ export function TopOpportunities({ period }: { period: Period }) {
 }
 
 /** The risks of the highest rank, with the change of their scores. */
-export function TopRisks({ period, limit }: { period: Period; limit: number }) {
-  return (
-    <Loaded query={useTopRisks(period, limit)}>
-      {({ data }) =>
-        data.length === 0 ? (
-          <p className="quiet">No active risks</p>
-        ) : (
-          <ReportTable columns={riskColumns(period.since)} rows={data} rowKey={({ id }) => id} />
-        )
-      }
-    </Loaded>
+export const TopRisks = ({ period, risks }: RiskProps) =>
+  risks.length === 0 ? (
+    <p className="quiet">No active risks</p>
+  ) : (
+    <ReportTable columns={riskColumns(period.since)} rows={risks} rowKey={({ id }) => id} />
   );
-}
 
-export function OverdueIssues({ period, limit }: { period: Period; limit: number }) {
-  const query: UseQueryResult<IssueList> = useReportIssues(period, { overdue: true, limit, count: true });
-  return (
-    <Loaded query={query}>
-      {({ data, page: { total } }) => (
-        <>
-          {data.length === 0 ? (
-            <p className="quiet">No overdue issues</p>
-          ) : (
-            <ReportTable columns={issueColumns} rows={data} rowKey={({ id }) => id} />
-          )}
-          <More
-            total={total ?? 0}
-            shown={data.length}
-            href={listHref('/issues', period, { overdue: 'true' })}
-          />
-        </>
-      )}
-    </Loaded>
-  );
-}
+type IssueProps = ReportContent['overdue_issues'] & { period: Period };
 
-type ItemProps = { list: 'risks' | 'issues' | 'tasks'; item: Pick<RankedRisk, 'key' | 'title'> };
+export const OverdueIssues = ({ period, total, items }: IssueProps) => (
+  <>
+    {total === 0 ? (
+      <p className="quiet">No overdue issues</p>
+    ) : (
+      <ReportTable columns={issueColumns} rows={items} rowKey={({ id }) => id} />
+    )}
+    <More total={total} shown={items.length} href={listHref('/issues', period, { overdue: 'true' })} />
+  </>
+);
+
+type ItemProps = { list: 'risks' | 'issues' | 'tasks'; item: Pick<ReportRisk, 'key' | 'title'> };
 
 export const ItemName = ({ list, item: { key, title } }: ItemProps) => (
   <>

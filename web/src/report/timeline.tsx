@@ -1,30 +1,30 @@
 import { Link } from 'wouter';
-import type { Project } from '../api/openapi.ts';
+import type { Project, ReportContent } from '../api/openapi.ts';
 import { Card } from '../components/card.tsx';
-import { Loaded } from '../components/loading.tsx';
 import { daysFromToday, formatDay, formatNumber, today } from '../format.ts';
 import {
   countDates,
+  type DateCount,
   type DateKind,
   type Days,
   type DueDate,
   dateKinds,
   datesHref,
+  listOf,
+  personOf,
   type Span,
   spansOf,
+  sumOf,
   timelineDays,
-  useDueDates,
 } from './dates.ts';
 import type { Period } from './queries.ts';
 import { ItemGroup, ItemName, type ReportColumn, ReportTable } from './tables.tsx';
-
-const maxShown = 8;
 
 const countColumn = (kind: DateKind, period: Period): ReportColumn<Span> => ({
   header: dateKinds[kind],
   className: 'from-tablet',
   cell: (span) => {
-    const count = span.dates.filter((date) => date.kind === kind).length;
+    const count = sumOf(span.dates.filter((date) => date.kind === kind));
     if (count === 0) return '–';
     return <Link href={datesHref(kind, span, period)}>{formatNumber(count)}</Link>;
   },
@@ -41,13 +41,13 @@ const columnsOf = (max: number, period: Period): ReportColumn<Span>[] => [
   {
     header: 'All',
     className: 'load',
-    cell: ({ dates, isOverdue }) => (
+    cell: ({ total, isOverdue }) => (
       <span className="load-bar">
         <span
           className={isOverdue ? 'bar overdue-bar' : 'bar'}
-          style={{ width: `${(100 * dates.length) / max}%` }}
+          style={{ width: `${(100 * total) / max}%` }}
         />
-        {formatNumber(dates.length)}
+        {formatNumber(total)}
       </span>
     ),
   },
@@ -63,79 +63,74 @@ const columnsOf = (max: number, period: Period): ReportColumn<Span>[] => [
   },
 ];
 
+type Props = { projects: readonly Project[]; period: Period; dates: ReportContent['dates'] };
+
 /** What is overdue, and what is due in the next 90 days. */
-export function Timeline({ projects, period }: { projects: readonly Project[]; period: Period }) {
-  const soon = daysFromToday(14);
+export function Timeline({ projects, period, dates: { overdue, next, first_overdue, first_next } }: Props) {
+  const soon = { from: today(), to: daysFromToday(14) };
+  const past = overdue.map((count) => ({ ...count, day: '' }));
+  const spans = spansOf([...past, ...next], projects);
+  const max = Math.max(1, ...spans.map(({ total }) => total));
   return (
     <Card id="timeline" title={`Due in the next ${timelineDays} days`}>
-      <Loaded query={useDueDates(period)}>
-        {({ dates, isComplete }) => {
-          const spans = spansOf(dates, projects);
-          const max = Math.max(1, ...spans.map((span) => span.dates.length));
-          return (
-            <>
-              <div className="changes">
-                <DateList title="Overdue" dates={dates} days={{ from: '', to: today() }} period={period} />
-                <DateList
-                  title="Next 14 days"
-                  dates={dates}
-                  days={{ from: today(), to: soon }}
-                  period={period}
-                />
-              </div>
-              <ReportTable
-                isCounts
-                columns={columnsOf(max, period)}
-                rows={spans}
-                rowKey={({ title }) => title}
-              />
-              {!isComplete && (
-                <p className="notice">
-                  There are so many entries that some are left out. Choose fewer projects.
-                </p>
-              )}
-            </>
-          );
-        }}
-      </Loaded>
+      <div className="changes">
+        <DateList
+          title="Overdue"
+          dates={first_overdue}
+          counts={past}
+          days={{ from: '', to: today() }}
+          period={period}
+        />
+        <DateList
+          title="Next 14 days"
+          dates={first_next}
+          counts={next.filter(({ day }) => day < soon.to)}
+          days={soon}
+          period={period}
+        />
+      </div>
+      <ReportTable isCounts columns={columnsOf(max, period)} rows={spans} rowKey={({ title }) => title} />
     </Card>
   );
 }
 
-type ListProps = { title: string; dates: readonly DueDate[]; days: Days; period: Period };
+type ListProps = {
+  title: string;
+  dates: readonly DueDate[];
+  counts: readonly DateCount[];
+  days: Days;
+  period: Period;
+};
 
 /** The first dates of some days. They are in several lists, so each kind has its own link to the others. */
-function DateList({ title, dates: all, days, period }: ListProps) {
-  const dates = all.filter(({ day }) => day >= days.from && day < days.to);
-  return (
-    <ItemGroup
-      title={title}
-      total={dates.length}
-      shown={maxShown}
-      more={
-        <>
-          All:{' '}
-          {countDates(dates).map(({ kind, count }, index) => (
-            <span key={kind}>
-              {index > 0 && ' · '}
-              <KindLink kind={kind} count={count} days={days} period={period} />
-            </span>
-          ))}
-        </>
-      }
-    >
-      {dates.slice(0, maxShown).map(({ day, kind, list, key, title: name, person }) => (
-        <li key={`${kind} ${key}`}>
-          <span className={day < today() ? 'overdue day' : 'day'}>{formatDay(day)}</span>{' '}
-          <ItemName list={list} item={{ key, title: name }} />{' '}
-          <span className="quiet">
-            · {dateKinds[kind]} · <bdi>{person ?? (list === 'risks' ? 'No owner' : 'Unassigned')}</bdi>
+const DateList = ({ title, dates, counts, days, period }: ListProps) => (
+  <ItemGroup
+    title={title}
+    total={sumOf(counts)}
+    shown={dates.length}
+    more={
+      <>
+        All:{' '}
+        {countDates(counts).map(({ kind, count }, index) => (
+          <span key={kind}>
+            {index > 0 && ' · '}
+            <KindLink kind={kind} count={count} days={days} period={period} />
           </span>
-        </li>
-      ))}
-    </ItemGroup>
-  );
-}
+        ))}
+      </>
+    }
+  >
+    {dates.map((date) => (
+      <li key={`${date.kind} ${date.key}`}>
+        <span className={date.day < today() ? 'overdue day' : 'day'}>{formatDay(date.day)}</span>{' '}
+        <ItemName list={listOf[date.kind]} item={date} />{' '}
+        <span className="quiet">
+          · {dateKinds[date.kind]} · <bdi>{personOf(date)}</bdi>
+        </span>
+      </li>
+    ))}
+  </ItemGroup>
+);
 
 type LinkProps = { kind: DateKind; count: number; days: Days; period: Pick<Period, 'project'> };
 

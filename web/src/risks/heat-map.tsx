@@ -5,14 +5,14 @@ import { kindClass, type RiskKind, wordsOf } from './kinds.ts';
 import { axesOf, cellAt, levelColors, useRiskModel } from './model.ts';
 import './heat-map.css';
 
-type Cell = RiskHeatmap[number];
+export type HeatMapCell = Omit<RiskHeatmap[number], 'top'>;
 
 type Props = {
-  cells: RiskHeatmap;
+  cells: readonly HeatMapCell[];
   /** What it counts. */
   kind?: RiskKind;
-  hrefOf: (cell: Cell) => string;
-  isSelected?: (cell: Cell) => boolean;
+  hrefOf: (cell: HeatMapCell) => string;
+  isSelected?: (cell: HeatMapCell) => boolean;
 };
 
 /** A matrix with the worst cell at the top right. Each cell links to its risks. */
@@ -88,7 +88,7 @@ export function HeatMap({ cells, kind = 'threat', hrefOf, isSelected = () => fal
 }
 
 type CellProps = {
-  cell: Cell;
+  cell: HeatMapCell;
   kind: RiskKind;
   share: number;
   href: string;
@@ -109,7 +109,7 @@ const CellLink = ({ cell, kind, share, href, isSelected, colors }: CellProps) =>
   </Link>
 );
 
-const labelOf = ({ probability, impact, count }: Cell, kind: RiskKind) => {
+const labelOf = ({ probability, impact, count }: HeatMapCell, kind: RiskKind) => {
   const words = wordsOf(kind);
   const counted = pluralize(count, words.noun, words.plural);
   return `${words.probability} ${probability}, ${words.impact.toLowerCase()} ${impact}: ${counted}`;

@@ -1,5 +1,4 @@
 import { useState } from 'react';
-import type { RiskHeatmap } from '../api/openapi.ts';
 import { browserStorage } from '../api/storage.ts';
 import { useColumns } from '../columns/use-columns.tsx';
 import { useSort } from '../columns/use-sort.ts';
@@ -12,7 +11,7 @@ import { ItemsPage } from '../layout/items-page.tsx';
 import { ProjectsFirst } from '../projects/no-projects.tsx';
 import { rateAction, riskColumns } from './columns.tsx';
 import { RiskFilters } from './filters.tsx';
-import { HeatMap } from './heat-map.tsx';
+import { HeatMap, type HeatMapCell } from './heat-map.tsx';
 import type { RiskKind } from './kinds.ts';
 import {
   canHaveMovement,
@@ -117,9 +116,9 @@ function HeatMapCard({ isOpen, onToggle, ...props }: HeatMapProps) {
 
 function OpenHeatMap({ filters, columns, kind }: MapProps) {
   const query = useHeatMap({ ...filters, kind });
-  const isSelected = ({ probability, impact }: RiskHeatmap[number]) =>
+  const isSelected = ({ probability, impact }: HeatMapCell) =>
     filters.probability === String(probability) && filters.impact === String(impact) && filters.kind === kind;
-  const hrefOf = (cell: RiskHeatmap[number]) => {
+  const hrefOf = (cell: HeatMapCell) => {
     const { probability: _, impact: __, ...rest } = filters;
     const next = isSelected(cell)
       ? rest

@@ -8,6 +8,7 @@ import { useIsPhone } from '../../components/use-is-phone.ts';
 import { formatChange, formatDay, formatNumber, pluralize } from '../../format.ts';
 import { levelLabel, useRiskModel } from '../../risks/model.ts';
 import { Why } from '../changes.tsx';
+import { dateKinds, listOf } from '../dates.ts';
 import { blockedName, countOf, decisionNames } from '../decision-names.ts';
 import { ItemGroup, ItemName, type ReportColumn, ReportTable } from '../tables.tsx';
 import { sectionsOf } from './queries.ts';
@@ -112,7 +113,7 @@ const TopRisks = ({ report, risks }: { report: FullReport; risks: readonly Repor
   const columns: ReportColumn<ReportTopRisk>[] = [
     { header: 'No.', cell: (risk) => risks.indexOf(risk) + 1 },
     { header: 'Score', cell: (risk) => <Score {...risk} /> },
-    { header: 'Change', cell: (risk) => <Movement risk={risk as never} since={report.since} /> },
+    { header: 'Change', cell: (risk) => <Movement risk={risk} since={report.since} /> },
     {
       header: 'Risk',
       className: 'third',
@@ -223,8 +224,6 @@ const IssueTable = ({ total, items }: Pick<IssuesProps, 'total' | 'items'>) =>
     </>
   );
 
-const dateNames = { risk: 'Risk due', review: 'Risk review', issue: 'Issue due', task: 'Task due' };
-
 const Dates = ({ report: { content } }: { report: FullReport }) => {
   const { overdue, next, first_overdue, first_next } = content.dates;
   const sum = (counts: readonly { count: number }[]) => counts.reduce((all, { count }) => all + count, 0);
@@ -240,7 +239,7 @@ const Dates = ({ report: { content } }: { report: FullReport }) => {
           <span className="day">{formatDay(day)}</span>{' '}
           <ItemName list={listOf[kind]} item={{ key, title: name }} />{' '}
           <span className="quiet">
-            · {dateNames[kind]} · <bdi>{person ?? 'Unassigned'}</bdi>
+            · {dateKinds[kind]} · <bdi>{person ?? 'Unassigned'}</bdi>
           </span>
         </li>
       ))}
@@ -255,8 +254,6 @@ const Dates = ({ report: { content } }: { report: FullReport }) => {
     </Card>
   );
 };
-
-const listOf = { risk: 'risks', review: 'risks', issue: 'issues', task: 'tasks' } as const;
 
 type Count = { name: string; before: number; after: number };
 
