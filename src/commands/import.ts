@@ -122,7 +122,8 @@ export async function importCommand(
   const { scan, results, leavers, kept, returned } = imported;
   const synced = leavers && { leavers, kept, returned };
   const summary = { ...summaryOf(job, scan, results), mode, ...synced };
-  const texts = summary.skipped > 0 ? results.textsOfNothing() : results.texts();
+  const isRolledBack = summary.atomic && summary.failed > 0;
+  const texts = isRolledBack ? results.textsOfNothing() : results.texts();
   return { summary, texts, seconds: (performance.now() - start) / 1000 };
 }
 
@@ -186,14 +187,15 @@ export function interruptedReport(done: number, rows: number, options: ImportOpt
 
 /** The report for people: counts, speed, and the errors of each failed row. */
 export async function* importReport({ summary, texts, seconds }: Imported): AsyncGenerator<string> {
-  const { rows, failed, skipped, dry_run } = summary;
+  const { rows, failed, atomic, dry_run } = summary;
   const counts = (['created', 'updated', 'unchanged', 'failed', 'skipped'] as const)
     .filter((status) => summary[status] > 0)
     .map((status) => `${formatNumber(summary[status])} ${status}`);
   const rate = rows > 0 && seconds > 0 ? ` (${formatNumber(Math.round(rows / seconds))} rows a second)` : '';
   yield `${formatNumber(rows)} ${rows === 1 ? 'row' : 'rows'}${counts.length > 0 ? `: ${counts.join(', ')}` : ''}, in ${seconds.toFixed(1)} s${rate}.`;
   if (dry_run) yield 'Dry run: nothing was changed.';
-  if (skipped > 0 && !dry_run) yield 'Nothing was changed: an atomic import creates all rows or none.';
+  if (atomic && failed > 0 && !dry_run)
+    yield 'Nothing was changed: an atomic import creates all rows or none.';
   const { ignored_columns: ignored } = summary;
   if (ignored.length > 0)
     yield `Ignored columns (set by the service or excluded with --map): ${joinWords(ignored)}.`;

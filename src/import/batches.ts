@@ -2,8 +2,15 @@ import { type FieldError, fieldError } from '../core/errors.ts';
 import { fold, shortened } from '../core/text.ts';
 import { createPacer } from '../formats/pace.ts';
 import type { Row } from '../formats/rows.ts';
-import type { Importable, ImportKey, Resource, SkippedNumbers } from './importable.ts';
-import { keyValue, type ParsedRow, uniqueKeysOf } from './parse-rows.ts';
+import {
+  type Importable,
+  type ImportKey,
+  keyValue,
+  type Resource,
+  type SkippedNumbers,
+  uniqueKeysOf,
+} from './importable.ts';
+import type { ParsedRow } from './parse-rows.ts';
 
 /** Rows to write together, and whether a row among them may still wait for another row of the file. */
 export type Batch = { rows: readonly ParsedRow[]; mayWait: boolean };
@@ -78,7 +85,7 @@ export const isOfAnother = ({ input, keys }: Importable, key: ImportKey, row: Pa
  * that only add to lists, such as those of group members, may be many. `onRollback` is for a transaction that is retried.
  */
 export function createRepeatCheck(onRollback: (undo: () => void) => void) {
-  const lines = new Map<string, number>();
+  const rows = new Map<string, { line: number; id: unknown }>();
   return (importable: Importable, row: ParsedRow, current: Resource | undefined): FieldError[] => {
     const { what, keys, project, additive } = importable;
     if (additive) return [];
@@ -87,12 +94,16 @@ export function createRepeatCheck(onRollback: (undo: () => void) => void) {
       ...uniqueKeysOf(row, { keys: keys.filter((key) => !isOfAnother(importable, key, row)) }),
       ...(current ? uniqueKeysOf({ identity: {}, values: current }, importable) : []),
     ];
-    const repeated = all.find((key) => lines.has(scoped(key)));
-    const first = lines.get(scoped(repeated ?? ''));
+    const id = current?.[keys[0].field];
+    // Two rows about others who exist, one of which gets what the other had, are not about the same.
+    const isOfSame = (other: { id: unknown } | undefined) =>
+      other && (other.id === undefined || id === undefined || other.id === id);
+    const repeated = all.find((key) => isOfSame(rows.get(scoped(key))));
+    const first = rows.get(scoped(repeated ?? ''))?.line;
     for (const key of all.map(scoped)) {
-      if (lines.has(key)) continue;
-      lines.set(key, row.line);
-      onRollback(() => lines.delete(key));
+      if (rows.has(key)) continue;
+      rows.set(key, { line: row.line, id });
+      onRollback(() => rows.delete(key));
     }
     // A row without a project is not written, and has no key.
     if (repeated === undefined || row.errors.length > 0) return [];

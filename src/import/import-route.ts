@@ -17,7 +17,7 @@ import { importErrors } from '../http/route-errors.ts';
 import type { Importable, SyncTarget } from './importable.ts';
 import { createLayout } from './layout/layout.ts';
 import { withMapping } from './mapping.ts';
-import { createdPeople, readRecognition } from './recognize/parameters.ts';
+import { createdPeople, createsProjects, readRecognition } from './recognize/parameters.ts';
 import type { CreatePlaceholders } from './references/people.ts';
 import { type ImportJob, runImport, type Store, summaryOf } from './run.ts';
 import { ImportQuery, ImportResponse, type ImportSummary } from './schema.ts';
@@ -87,6 +87,8 @@ async function receive(
   const { mode = 'create', atomic = false, dry_run = false, sheet, include, unknown_people } = query;
   const recognition = readRecognition(query, request.moment.time_zone);
   if (unknown_people === 'create' || createdPeople(recognition).size > 0) rejectWithoutPersonnel(request);
+  if (createsProjects(recognition) && request.actor.project_ids !== null)
+    throw keyLimited('It cannot create projects.');
   const layout = createLayout(resource, recognition);
   const job: ImportJob = {
     importable: resource,

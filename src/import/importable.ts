@@ -1,6 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Static, TObject } from 'typebox';
 import type { FieldError, Problem } from '../core/errors.ts';
+import { fold } from '../core/text.ts';
 import type { List } from '../lists/list.ts';
 import type { Tables } from '../store/tables.ts';
 import type { Change } from '../store/writes/change.ts';
@@ -40,14 +41,12 @@ export type Importable<
   ownWords?: Readonly<Record<string, { columns: string; words: Words }>>;
   /** Columns whose numbers count up in some tools and down in others, by field. Their numbers are no words for a value. */
   unclearNumbers?: Readonly<Record<string, readonly string[]>>;
-  /** For a field with fixed values: the text field that its column is if the cells have none of the values. */
-  textInstead?: Readonly<Record<string, string>>;
   /** For a field with fixed values: the text field that gets each cell that is none of the values. */
   freeText?: Readonly<Record<string, string>>;
   /** Reads cells of a field that are no words, such as a percentage; undefined if it cannot. */
   interpret?: Readonly<Record<string, (cell: unknown) => unknown>>;
-  /** Values that a status in the file implies, by its text: a rejected issue was not fixed. */
-  implied?: ReadonlyMap<string, Resource>;
+  /** What else a word in the column of a field says, by field: a rejected issue was not fixed. */
+  implied?: Readonly<Record<string, ReadonlyMap<string, Resource>>>;
   /** The status of an item that is archived before it was finished. */
   archivedStatus?(status: unknown): string | undefined;
   /** Fields with the name of a person, which files also write as `Lovelace, Ada`. */
@@ -62,6 +61,8 @@ export type Importable<
   complete?(patch: Static<Patch>): Static<Patch>;
   /** Values for what a row is found to be about, if the row does not say them. */
   whenFound?(current: Current): Partial<Static<Patch>>;
+  /** The values that rows get which state none, by field: undefined for a row that gets none. The result counts them. */
+  assumed?: Readonly<Record<string, (row: Resource) => string | undefined>>;
   /** Values for a new row that the files of other tools do not contain. */
   defaults?(input: Static<Input>): Partial<Static<Input>>;
   /** What is odd about new rows that are created nevertheless. */
@@ -70,10 +71,11 @@ export type Importable<
   additive?: readonly string[];
   /** The project that all rows belong to. */
   project?: ItemProject;
-  /** Set if each row names its project. `createProject` is set if missing projects are created. */
+  /** Set if each row names its project. `createsMissing`: projects that do not exist are created. */
   across?: {
     forProject(project: ItemProject): Importable;
-    createProject?(db: Transaction<Tables>, text: string, change: Change): Promise<ItemProject | Problem>;
+    createsMissing: boolean;
+    createProject(db: Transaction<Tables>, text: string, change: Change): Promise<ItemProject | Problem>;
   };
   /** Statuses that no single transition reaches, and the status to go through first. */
   intermediateStatus?: Readonly<Record<string, string>>;
@@ -162,3 +164,23 @@ export const keysOf = (table: 'projects' | 'risks' | 'issues' | 'tasks') =>
   })) as [ImportKey, ImportKey, ImportKey];
 
 export type ImportKey = { field: string; column: RawBuilder<string>; compared?(value: string): string };
+
+type Keyed = { identity: Record<string, string>; values: Resource };
+
+/** The text by which a row identifies its resource. */
+export function keyValue({ identity, values }: Keyed, { field }: ImportKey): string | undefined {
+  const value = identity[field] ?? values[field];
+  return typeof value === 'string' ? value : undefined;
+}
+
+export const comparedBy = (key: ImportKey, value: string) => key.compared?.(value) ?? value;
+
+/** The unique keys of a row. A row with one of them that comes later in the file is about the same resource. */
+export const uniqueKeysOf = (row: Keyed, { keys }: { keys: readonly ImportKey[] }): string[] =>
+  keys.flatMap((key) => {
+    const value = keyValue(row, key);
+    return value === undefined ? [] : [`${key.field} ${comparedBy(key, value)}`];
+  });
+
+export const isProject = ({ id, key, name, external_id }: ItemProject, text: string) =>
+  [id, key, name, external_id].some((own) => own !== null && fold(own) === fold(text));

@@ -1,18 +1,18 @@
 import type { TObject, TProperties } from 'typebox';
 import { type FieldError, fieldError, Problem } from '../core/errors.ts';
 import { attributesLimit, limits, Strict } from '../core/schemas.ts';
-import { fold, hasForbiddenCharacters, normalize, shortened } from '../core/text.ts';
+import { hasForbiddenCharacters, normalize, shortened } from '../core/text.ts';
 import type { Row } from '../formats/rows.ts';
 import { forbiddenCharacters, normalizeValue } from '../http/request/body-parsers.ts';
 import { checkOf } from '../http/request/validation.ts';
-import type { Importable, ImportKey, ItemProject, ReferenceKind } from './importable.ts';
+import { type Importable, isProject, type ReferenceKind, type Resource } from './importable.ts';
 import { type Column, kindNamed, targetOf } from './recognize/catalogue.ts';
 import type { Columns } from './recognize/columns.ts';
 import { inReadingOrder } from './recognize/evidence.ts';
-import { headingOf, repeatedMember } from './recognize/header.ts';
+import { headingOf, repeatedMember, unknownMember } from './recognize/header.ts';
 import { findWord } from './recognize/names.ts';
 import { explainError } from './recognize/values.ts';
-import { hasAllWords, readNote } from './references/people.ts';
+import { created, hasAllWords, readNote } from './references/people.ts';
 
 /** A row with typed values, before its references are resolved. */
 export type ParsedRow = {
@@ -31,6 +31,10 @@ export type ParsedRow = {
   projects?: string[];
   /** The texts that name another project than the one that is imported into, or that have its id in another service. */
   otherProjects?: { field: string; text: string }[];
+  /** The request creates the project of the row, if there is none. */
+  createsProject?: true;
+  /** The project of the row that the request leaves out. */
+  leftOut?: string;
   errors: FieldError[];
   /** What is odd but does not stop the row. */
   warnings: FieldError[];
@@ -53,23 +57,6 @@ export type Reference = {
   /** Whether the file is a table, which also has words for nobody. */
   isTable: boolean;
 };
-
-type Keyed = Pick<ParsedRow, 'identity' | 'values'>;
-
-/** The text by which a row identifies its resource. */
-export function keyValue({ identity, values }: Keyed, { field }: ImportKey): string | undefined {
-  const value = identity[field] ?? values[field];
-  return typeof value === 'string' ? value : undefined;
-}
-
-export const comparedBy = (key: ImportKey, value: string) => key.compared?.(value) ?? value;
-
-/** The unique keys of a row. A row with one of them that comes later in the file is about the same resource. */
-export const uniqueKeysOf = (row: Keyed, { keys }: { keys: readonly ImportKey[] }): string[] =>
-  keys.flatMap((key) => {
-    const value = keyValue(row, key);
-    return value === undefined ? [] : [`${key.field} ${comparedBy(key, value)}`];
-  });
 
 /** The number of errors that are reported for a row. */
 const maxErrors = 20;
@@ -121,7 +108,13 @@ export function createRowParser(
       return { ...parsed, isUnreadable: true, errors: [{ code: 'unreadable', detail: row.error }] };
     }
     // A member of an object without a prototype can also be named `__proto__`.
-    const split: SplitValues = { parts: {}, attributes: Object.create(null), computed: [] };
+    const split: SplitValues = {
+      parts: {},
+      attributes: Object.create(null),
+      computed: [],
+      words: {},
+      free: {},
+    };
     const targets = new Map<string, string>();
     for (const [i, name] of row.names.entries()) {
       // A row of NDJSON can have thousands of unknown names.
@@ -132,7 +125,8 @@ export function createRowParser(
         targets.set(targetOf(column), name);
       if (column && other !== undefined) parsed.errors.push(repeatedMember(column, other, name));
       else if (column) readCell(parsed, split, column, row.cells[i], isTable, importable, columns);
-      else if (!isTable) parsed.errors.push(unknownField(name, columns, parsed.errors.length === 0));
+      else if (!isTable)
+        parsed.errors.push(unknownMember(name, columns.explainUnknown(name, parsed.errors.length === 0)));
     }
     if (isTable) for (const field of personNames) readNote(parsed, field);
     const isSet = createGivenFields(parsed, split);
@@ -145,6 +139,8 @@ export function createRowParser(
       if (named.size + added.length > maxNamed) parsed.errors.push(fieldError(field, 'too_many', tooMany));
       else for (const text of added) named.add(text);
     }
+    if (parsed.leftOut !== undefined)
+      return { ...parsed, values: {}, references: [], identity: {}, errors: [], warnings: [] };
     const errors = check(parsed.values);
     const explain = (error: FieldError) => {
       const field = error.pointer?.slice('#/'.length) ?? '';
@@ -176,19 +172,31 @@ type SplitValues = {
   parts: Record<string, string[]>;
   attributes: Record<string, string | null>;
   computed: { field: string; text: string }[];
-  status?: string;
+  /** The cells of fields with words that say something else, too. */
+  words: Record<string, string>;
+  /** Texts for a field that another column has, too. */
+  free: Record<string, string[]>;
   isArchived?: boolean;
 };
 
 function joinSplitValues(
   parsed: ParsedRow,
-  { parts, attributes, computed, status, isArchived }: SplitValues,
+  { parts, attributes, computed, words, free, isArchived }: SplitValues,
   importable: Importable,
 ): void {
   const { values } = parsed;
   if (isArchived) values.status = importable.archivedStatus?.(values.status) ?? values.status;
-  const implied = status && importable.implied ? (findWord(status, importable.implied) ?? {}) : {};
-  for (const field in implied) values[field] ??= implied[field];
+  for (const [source, text] of Object.entries(words)) {
+    const implied = findWord(text, importable.implied?.[source] ?? new Map<string, Resource>()) ?? {};
+    for (const field of Object.keys(implied).filter((field) => values[field] == null)) {
+      values[field] = implied[field];
+      if (source === 'status') continue;
+      const detail = `“${shortened(text)}” says that this is \`${implied[field]}\`.`;
+      parsed.warnings.push(fieldError(field, 'completed', detail));
+    }
+  }
+  for (const [field, texts] of Object.entries(free))
+    values[field] = normalizeField(parsed, field, [values[field], ...texts].filter(Boolean).join('\n'));
   for (const { field, text } of computed) {
     const { differs, rejects } = importable.computed ?? {};
     const detail = differs?.(values, field, text);
@@ -242,7 +250,7 @@ function readCell(
   column: Column,
   cell: unknown,
   isTable: boolean,
-  { project, personNames = [], freeText = {} }: Importable,
+  { project, personNames = [], freeText = {}, implied = {} }: Importable,
   columns: Columns,
 ): void {
   const isText = column.is !== 'field' && column.is !== 'reference' && column.is !== 'ignored';
@@ -259,13 +267,11 @@ function readCell(
     case 'field': {
       const read = column.read ? column.read(cell) : cell;
       const isName = columns.hasInvertedNames() && personNames.includes(column.field);
-      if (column.field === 'status' && isTable) split.status = textOf(cell);
+      if (column.field in implied && isTable) split.words[column.field] = textOf(cell);
       const value = isName && typeof read === 'string' ? inReadingOrder(read) : read;
       const textField = isTable ? freeText[column.field] : undefined;
       if (textField && typeof value === 'string' && column.property.enum?.includes(value) === false) {
-        // A column of its own has the text, too.
-        const texts = [parsed.values[textField], value].filter((text) => typeof text === 'string');
-        parsed.values[textField] = normalizeField(parsed, textField, texts.join('\n'));
+        split.free[textField] = [...(split.free[textField] ?? []), value];
         break;
       }
       if (value !== undefined) parsed.values[column.field] = normalizeField(parsed, column.field, value);
@@ -319,23 +325,28 @@ function readCell(
       parsed.onlyNew.push('title');
       break;
     }
-    case 'archived':
-      split.isArchived = /^(?:true|yes|1)$/i.test(textOf(cell));
+    case 'archived': {
+      const read = column.read?.(cell);
+      if (read === 'archived') split.isArchived = true;
+      else if (textOf(read) !== '' && read !== 'current')
+        parsed.errors.push(fieldError('status', 'enum', 'This must be yes or no.'));
       break;
+    }
     case 'computed':
       if (textOf(cell) !== '') split.computed.push({ field: column.field, text: shortened(textOf(cell)) });
       break;
     case 'project': {
-      const text = textOf(cell);
-      if (text === '') break;
+      const written = textOf(cell);
+      const assigned = column.read ? textOf(column.read(cell)) : written;
+      if (written !== '' && assigned === '') parsed.leftOut = written;
+      if (assigned === '') break;
+      if (assigned === created) parsed.createsProject = true;
+      const text = assigned === created ? written : assigned;
       if (!project || isProject(project, text)) parsed.projects = [...(parsed.projects ?? []), text];
       else parsed.otherProjects = [...(parsed.otherProjects ?? []), { field: column.field, text }];
     }
   }
 }
-
-export const isProject = ({ id, key, name, external_id }: ItemProject, text: string) =>
-  [id, key, name, external_id].some((own) => own !== null && fold(own) === fold(text));
 
 const isId = (text: string) => /^(?:usr|grp|rsk|iss)_\w+$/.test(text);
 
@@ -381,12 +392,6 @@ function normalizeField(parsed: ParsedRow, field: string, value: unknown): unkno
     return undefined;
   }
 }
-
-const unknownField = (name: string, columns: Columns, isFirst: boolean): FieldError => ({
-  pointer: `#/${shortened(name)}`,
-  code: 'unknown_field',
-  detail: columns.explainUnknown(name, isFirst),
-});
 
 /** The patch schema without references, which are checked when they are resolved. */
 function schemaWithoutReferences({ patch }: Importable): TObject {

@@ -7,9 +7,9 @@ import { createPacer } from '../formats/pace.ts';
 import type { TableName, Tables } from '../store/tables.ts';
 import type { Change } from '../store/writes/change.ts';
 import { lockProjectRows, lockTables } from '../store/writes/locks.ts';
-import type { Importable, ItemProject } from './importable.ts';
-import { createRowParser, isProject, keyValue, type ParsedRow } from './parse-rows.ts';
-import { createdPeople, type Recognition } from './recognize/parameters.ts';
+import { type Importable, type ItemProject, isProject, keyValue } from './importable.ts';
+import { createRowParser, type ParsedRow } from './parse-rows.ts';
+import { createdPeople, createsProjects, type Recognition } from './recognize/parameters.ts';
 import { findMoved, isIdOf } from './references/moved.ts';
 import type { PeoplePolicy } from './references/people.ts';
 import type { FileScan, Source } from './scan.ts';
@@ -96,15 +96,16 @@ async function findProjects(db: Transaction<Tables>, texts: readonly string[]): 
   return rows;
 }
 
-/** The project of a row, or why there is none; undefined if it would have to be created for a row that fails. */
+/** The project of a row, or why there is none; undefined for a row that is left out, or fails before one is created for it. */
 async function resolveProject(
   db: Transaction<Tables>,
-  { createProject }: NonNullable<Importable['across']>,
+  { createProject, createsMissing }: NonNullable<Importable['across']>,
   found: FoundProject[],
   moved: ReadonlyMap<string, string>,
-  { projects = [], errors }: ParsedRow,
+  { projects = [], errors, createsProject, leftOut }: ParsedRow,
   change: Change,
 ): Promise<ItemProject | string | undefined> {
+  if (leftOut !== undefined) return undefined;
   const isKnown = (id: string) => found.some((project) => project.id === id);
   const current = projects.map((text) => (isKnown(text) ? text : (moved.get(text) ?? text)));
   // The id of another service says nothing beside a key or a name.
@@ -120,7 +121,7 @@ async function resolveProject(
   if (other)
     return `“${shortened(text)}” and “${shortened(other)}” are different projects. Correct one of them.`;
   if (project) return project;
-  if (!createProject)
+  if (!createsMissing && !createsProject)
     return `No project matches “${shortened(text)}”. Use its key, name or external ID, or send \`create_projects=true\`.`;
   if (errors.length > 0) return undefined;
   const otherName = otherTexts.find((other) => fold(other) !== fold(text));
@@ -198,7 +199,7 @@ async function lock(
   names: readonly string[],
 ): Promise<void> {
   const tables = new Set<TableName>(lockedTables[what]);
-  if (across?.createProject) tables.add('projects');
+  if (across?.createsMissing || createsProjects(recognition)) tables.add('projects');
   // Two imports at a time must not create a placeholder each for one name.
   if (unknownPeople === 'create' || createdPeople(recognition).size > 0) tables.add('people');
   await lockTables(db, ...tables);

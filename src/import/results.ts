@@ -4,7 +4,7 @@ import { shortened } from '../core/text.ts';
 import { cellReader, writeCell } from '../formats/cells.ts';
 import { createPacer } from '../formats/pace.ts';
 import type { Row } from '../formats/rows.ts';
-import type { Resource } from './importable.ts';
+import type { Importable, Resource } from './importable.ts';
 import type { ParsedRow } from './parse-rows.ts';
 import type { Column } from './recognize/catalogue.ts';
 import type { Columns } from './recognize/columns.ts';
@@ -19,6 +19,12 @@ export const failed = (errors: readonly FieldError[]): Written => ({ status: 'fa
 
 export const failedFor = ({ errors, code, message }: Problem) =>
   failed(errors ?? [{ code, detail: message }]);
+
+/** The result of a row of a project that the request leaves out. */
+export const leftOut = (project: string): Written => ({
+  status: 'skipped',
+  warnings: [fieldError('project', 'left_out', `The rows of “${shortened(project)}” are left out.`)],
+});
 
 /** A warning about a value that `complete` added. */
 export const completed = (field: string, patch: Resource, given: Resource): FieldError =>
@@ -53,7 +59,15 @@ const maxRanges = 100;
 
 type Status = ImportResult['status'];
 
-type StoredResults = { counts: Record<Status, number>; packed: string[]; people?: PeopleFound };
+type StoredResults = {
+  counts: Record<Status, number>;
+  packed: string[];
+  people?: PeopleFound;
+  assumed?: Assumed;
+};
+
+/** How many rows got a value that they do not state, by field. */
+type Assumed = Record<string, { value: string; cells: number }>;
 
 /** The texts in columns for people that matched nobody, and those that say that there is nobody, each by column. */
 type PeopleFound = {
@@ -87,6 +101,7 @@ export class Results {
   readonly counts: Record<Status, number> = { created: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0 };
   // Without a prototype, because a file can also contain the text `__proto__`.
   readonly people: PeopleFound = { unknown: Object.create(null), nobody: Object.create(null) };
+  readonly assumed: Assumed = {};
   /** In a sync. */
   readonly recorded: Recorded[] = [];
   readonly #rows: number;
@@ -106,6 +121,7 @@ export class Results {
     const results = new Results(0);
     Object.assign(results.counts, stored.counts);
     Object.assign(results.people, stored.people);
+    Object.assign(results.assumed, stored.assumed);
     // Results that 0.4.0 has stored for an Idempotency-Key do not have the number of cells.
     for (const [column, texts] of Object.entries<unknown>(results.people.nobody))
       if (Array.isArray(texts))
@@ -116,7 +132,7 @@ export class Results {
 
   toJSON(): StoredResults {
     const packed = this.#packed.map((block) => block.toString('base64'));
-    return { counts: this.counts, packed, people: this.people };
+    return { counts: this.counts, packed, people: this.people, assumed: this.assumed };
   }
 
   /** Records the people of a row that were not found. */
@@ -154,13 +170,24 @@ export class Results {
     }
   }
 
+  /** Counts the values that a written row does not state. */
+  addAssumed(row: ParsedRow, { status, changed = [] }: Written, { assumed = {} }: Importable): void {
+    for (const [field, valueFor] of Object.entries(assumed)) {
+      const isNew = status === 'created' || changed.includes(field);
+      const value = isNew && row.values[field] == null ? valueFor(row.values) : undefined;
+      if (value === undefined) continue;
+      this.assumed[field] ??= { value, cells: 0 };
+      this.assumed[field].cells++;
+    }
+  }
+
   get done(): number {
     return Object.values(this.counts).reduce((sum, count) => sum + count, 0);
   }
 
   set(index: number, result: ImportResult): void {
     this.counts[result.status]++;
-    if (result.status !== 'failed') this.#lines[index] = result.line;
+    if (result.status !== 'failed' && result.status !== 'skipped') this.#lines[index] = result.line;
     const block = Math.floor(index / blockRows);
     const size = Math.min(blockRows, this.#rows - block * blockRows);
     const open = this.#open.get(block) ?? { texts: [], left: size };

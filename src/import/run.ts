@@ -335,6 +335,7 @@ async function importRows(
       const result = resultOf(one.row, one.written, scan.columns, options.dry_run);
       results.set(one.row.index, { ...result, ...includedData(one) });
       results.addPeople(one.row, policyFor, scan.columns);
+      results.addAssumed(one.row, one.written, importable);
       await pause();
     }
     onProgress?.(results.done, scan.rows);
@@ -374,7 +375,7 @@ async function importRows(
 export function summaryOf(
   { options, started_at }: ImportJob,
   scan: FileScan,
-  { counts, people }: Results,
+  { counts, people, assumed }: Results,
 ): ImportSummary {
   const { rows } = scan;
   const isRolledBack = options.atomic && counts.failed > 0;
@@ -392,6 +393,6 @@ export function summaryOf(
     ...finalCounts,
     ...options,
     started_at,
-    ...explainRecognition(scan, unknown, people.nobody),
+    ...explainRecognition(scan, unknown, people.nobody, isRolledBack ? {} : assumed),
   };
 }

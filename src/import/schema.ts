@@ -56,7 +56,8 @@ export const ImportQuery = Strict(
       description:
         'Assigns texts of a column to values of its field: `Status:Parked=monitoring,Status:Dead=closed`, or to people: ' +
         '`Owner:jdoe=jane@example.com`. An empty value clears the field; `Owner:kjohnson=*` creates the person as a ' +
-        'placeholder, which also requires the scope `personnel.manage`.',
+        'placeholder, which also requires the scope `personnel.manage`. Of projects, `project:Roof=APOLLO` assigns one, ' +
+        '`project:Roof=*` creates it, and `project:Roof=` leaves its rows out.',
     }),
     scales: Type.Array(Type.String({ maxLength: 1000 }), {
       maxItems: 200,
@@ -217,7 +218,11 @@ export const ImportSummary = Strict(
     readings: Type.Array(
       Strict({
         column: Type.String(),
-        text: Type.String({ description: 'The text in the file; of dates, the first in each notation.' }),
+        text: Type.String({
+          description:
+            'The text in the file; of dates, the first in each notation. Empty for a value that the file does not state, such as ' +
+            'the severity of issues.',
+        }),
         value: Type.String({ description: 'What it was read as.' }),
         cells: Count,
       }),

@@ -25,6 +25,34 @@ onBothEngines('an import with mode=upsert', (start) => {
     assert.deepEqual(pluck(await service.list(risks, key), 'title'), ['First']);
   });
 
+  test('gives one person the former address of another, and says how two swap theirs', async (t) => {
+    const { service, key } = await withKey(start(t));
+    const upsert = async (...rows: string[]) => {
+      const file = `external_id,name,email\n${rows.join('\n')}\n`;
+      return (await service.upload('/v1/personnel/import?mode=upsert', key, file)).body;
+    };
+    const addresses = async () => pluck(await service.list('/v1/personnel', key), 'name', 'email').sort();
+    await upsert('e1,Ada,a@example.com', 'e2,Grace,g@example.com');
+    const { summary } = await upsert('e1,Ada,new@example.com', 'e2,Grace,a@example.com');
+    assert.deepEqual([summary.updated, summary.failed], [2, 0]);
+    const swapped = ['e1,Ada,a@example.com', 'e2,Grace,new@example.com'];
+    const { results } = await upsert(...swapped);
+    for (const { errors } of results)
+      assert.match(
+        errors[0].detail,
+        /already has the email .* import one of them with an empty `email` first\.$/,
+      );
+    assert.equal((await upsert('e1,Ada,', 'e2,Grace,new@example.com')).summary.updated, 2);
+    assert.equal((await upsert(...swapped)).summary.failed, 0);
+    assert.deepEqual(await addresses(), [
+      ['Ada', 'a@example.com'],
+      ['Grace', 'new@example.com'],
+    ]);
+    // Whoever is named by an address that an earlier row has replaced would be overwritten.
+    const replaced = await upsert('e1,Ada,other@example.com', ',Ada,a@example.com');
+    assert.equal(replaced.results[1].errors[0].code, 'repeated_key');
+  });
+
   test('changes nothing that the file does not say', async (t) => {
     const { service, key } = await withKey(start(t));
     await service.make('/v1/projects', key, { name: 'Apollo' });

@@ -9,10 +9,18 @@ import type { Tables } from '../store/tables.ts';
 import type { Change } from '../store/writes/change.ts';
 import { type Created, unwrapSingle } from '../store/writes/create-many.ts';
 import { type createRepeatCheck, isOfAnother } from './batches.ts';
-import type { Importable, ImportKey, Resource, SkippedNumbers } from './importable.ts';
-import { comparedBy, keyValue, type ParsedRow, uniqueKeysOf } from './parse-rows.ts';
+import {
+  comparedBy,
+  type Importable,
+  type ImportKey,
+  keyValue,
+  type Resource,
+  type SkippedNumbers,
+  uniqueKeysOf,
+} from './importable.ts';
+import type { ParsedRow } from './parse-rows.ts';
 import { findMoved } from './references/moved.ts';
-import { assumed, completed, failed, failedFor, unusedReason, type Written } from './results.ts';
+import { assumed, completed, failed, failedFor, leftOut, unusedReason, type Written } from './results.ts';
 
 /** Writes rows with resolved references in order, and returns a result for each. */
 export async function writeRows(
@@ -29,6 +37,10 @@ export async function writeRows(
     const newRows: ParsedRow[] = [];
     const updated = new Set<string>();
     for (const row of run) {
+      if (row.leftOut !== undefined) {
+        written.set(row, leftOut(row.leftOut));
+        continue;
+      }
       let current = existing.get(row);
       // Two rows may name one resource by different keys: the second must not update what the first has replaced.
       if (current && updated.has(idOf(current))) current = await readById(db, importable, idOf(current));
@@ -191,10 +203,20 @@ async function updateRow(
     await applyPatch(db, importable, current, patch, row, change);
     return { status: 'updated', ...identity, changed, ...(warnings.length > 0 && { warnings }) };
   } catch (error) {
-    if (error instanceof Problem) return failedFor(error);
+    if (error instanceof Problem) return withAdvice(failedFor(error));
     throw error;
   }
 }
+
+/** Whoever has the value of a row may get another one by a later row. */
+const withAdvice = ({ errors = [], ...written }: Written): Written => ({
+  ...written,
+  errors: errors.map((error) => {
+    const field = error.pointer?.slice('#/'.length);
+    const advice = `If another row changes that one, import the file again. If two rows swap theirs, import one of them with an empty \`${field}\` first.`;
+    return error.code === 'duplicate' ? { ...error, detail: `${error.detail} ${advice}` } : error;
+  }),
+});
 
 function patchOf({ additive = [], whenFound }: Importable, current: Resource, row: ParsedRow): Resource {
   const patch: Resource = {};

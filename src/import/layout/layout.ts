@@ -105,8 +105,8 @@ export function createLayout(importable: Importable, { map, header_row }: Stated
 
 const totals = 'It is a row of totals.';
 
-/** The columns of Smartsheet, whose groups are rows with a title above their rows. */
-const planColumns = new Set(['predecessors', 'primary column']);
+/** Columns of Smartsheet and Wrike, whose groups and folders are rows with a title above their rows. */
+const planColumns = new Set(['predecessors', 'primary column', 'start date constraint']);
 
 /** PowerShell writes the type of the objects above the header. */
 const isComment = ({ cells }: TableRow) => /^#type\s/i.test(String(cells[0] ?? ''));

@@ -21,11 +21,17 @@ export type Column =
   | { is: 'attribute'; field: string; name: string }
   /** Identifies a row, but cannot be written. */
   | { is: 'identity'; field: string }
-  | { is: 'project'; field: string }
+  | { is: 'project'; field: string; read?(cell: unknown): unknown }
   /** A text whose first line is also the title, in a file without titles. */
   | { is: 'heading'; field: 'title'; rest: 'description' }
   /** Whether nobody works on an item any more, whatever its status is. */
-  | { is: 'archived'; field: 'status' }
+  | {
+      is: 'archived';
+      field: 'status';
+      /** What yes says: that the item is archived, or that it is not. */
+      says: 'archived' | 'current';
+      read?(cell: unknown): unknown;
+    }
   /** A value that the service computes, to compare with. */
   | { is: 'computed'; field: string }
   | { is: 'ignored'; field: '' };

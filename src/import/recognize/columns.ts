@@ -1,14 +1,21 @@
-import type { FieldError } from '../../core/errors.ts';
 import { attributesLimit } from '../../core/schemas.ts';
-import { fold, joinWords, nearest, shortened } from '../../core/text.ts';
+import { joinWords, nearest, shortened } from '../../core/text.ts';
 import { isFilled, type Row } from '../../formats/rows.ts';
 import type { Importable } from '../importable.ts';
-import { wordsOfAll } from '../languages/all.ts';
-import { assignPeople } from '../references/people.ts';
+import { assignPeople, created } from '../references/people.ts';
 import { attributeColumn, type Column, ignored, type Known, knownColumns } from './catalogue.ts';
 import { createEvidence, type TableColumn } from './evidence.ts';
-import { invalidColumns, noHeader, resolveCollisions, useHeading } from './header.ts';
-import { maxLength, nameForms, normalizeColumnName, normalizeName } from './names.ts';
+import {
+  invalidColumns,
+  looksLikeStatus,
+  minClear,
+  mostlyUnknown,
+  noHeader,
+  resolveCollisions,
+  unclearColumn,
+  useHeading,
+} from './header.ts';
+import { maxLength, nameForms, normalizeColumnName, normalizeName, normalizeWord } from './names.ts';
 import {
   createValueMapCheck,
   type Recognition,
@@ -16,9 +23,16 @@ import {
   statedFor,
   unknownField,
 } from './parameters.ts';
-import { detectPreset, type PresetName, presetField, presetLabel } from './presets.ts';
+import {
+  detectPreset,
+  hasProjectKeys,
+  type PresetName,
+  presetField,
+  presetLabel,
+  unclearWords,
+} from './presets.ts';
 import { createSkippedCells, unnamed, whyNotStored } from './skipped.ts';
-import { choicesOf, ratingsOf, valueReader, withoutNumbers } from './values.ts';
+import { archivedReader, choicesOf, ratingsOf, valueReader, withoutWords } from './values.ts';
 
 export type Columns = ReturnType<typeof createColumns>;
 
@@ -95,29 +109,49 @@ export function createColumns(importable: Importable, recognition: Recognition) 
     return policy === 'reject' ? undefined : ignored;
   }
 
+  /** Returns a function that records each text of a column that is read as another value. */
+  const recorderOf = (name: string) => (text: string, value: unknown, notation?: string) => {
+    if (value === undefined) {
+      const unknown = unknownValues.get(name) ?? new Set<string>();
+      if (text.length <= maxLength && unknown.size < maxUnknownTexts)
+        unknownValues.set(name, unknown.add(text));
+      return;
+    }
+    const known = readings.get(name) ?? new Map<string, Reading>();
+    readings.set(name, known);
+    const key = notation ?? text;
+    const reading = known.get(key) ?? { text, value, cells: 0, isDate: notation !== undefined };
+    reading.cells++;
+    if (known.size < maxReadings) known.set(key, reading);
+  };
+
   function bindReader(entry: TableColumn): void {
+    if (entry.column.is === 'archived') {
+      const status = importable.archivedStatus?.(undefined);
+      entry.column = {
+        ...entry.column,
+        read: archivedReader(entry.column.says, entry.hints, recorderOf(entry.name), status),
+      };
+    }
     if (!hasValues(entry) || entry.column.read) return;
     const { column, name, hints } = entry;
     const assigned = new Map(
-      statedFor(map_values, name, column.field).flatMap((texts) =>
+      statedFor(map_values, name, column.is === 'project' ? 'project' : column.field).flatMap((texts) =>
         [...texts].map(([text, { value }]) => [text, value] as const),
       ),
     );
     entry.assigned = assigned;
-    const record = (text: string, value: unknown, notation?: string) => {
-      if (value === undefined) {
-        const unknown = unknownValues.get(name) ?? new Set<string>();
-        if (text.length <= maxLength && unknown.size < maxUnknownTexts)
-          unknownValues.set(name, unknown.add(text));
-        return;
-      }
-      const known = readings.get(name) ?? new Map<string, Reading>();
-      readings.set(name, known);
-      const key = notation ?? text;
-      const reading = known.get(key) ?? { text, value, cells: 0, isDate: notation !== undefined };
-      reading.cells++;
-      if (known.size < maxReadings) known.set(key, reading);
-    };
+    const record = recorderOf(name);
+    if (column.is === 'project') {
+      const readProject = (cell: unknown) => {
+        const text = String(cell ?? '').trim();
+        const project = assigned.get(normalizeWord(text));
+        if (project && project !== created) record(text, project);
+        return project ?? cell;
+      };
+      if (assigned.size > 0) entry.column = { ...column, read: readProject };
+      return;
+    }
     if (column.is !== 'field') {
       if (assigned.size > 0)
         entry.column = { ...column, read: (cell) => assignPeople(cell, assigned, record) };
@@ -134,7 +168,11 @@ export function createColumns(importable: Importable, recognition: Recognition) 
     const forms = nameForms(name, importable.what);
     const isUnclear = forms.some((form) => unclear.includes(form));
     const hasOwnWords = own?.columns.split(',').some((column) => forms.includes(normalizeName(column)));
-    const usual = isUnclear ? withoutNumbers(words[column.field]) : words[column.field];
+    const ofTool = unclearWords(preset, column.field);
+    const usual = withoutWords(
+      words[column.field],
+      (text) => (isUnclear && /^\d+$/.test(text)) || ofTool.includes(text),
+    );
     const read = valueReader(column.property, {
       words: hasOwnWords ? own?.words : usual,
       interpret: interpret[column.field],
@@ -158,12 +196,16 @@ export function createColumns(importable: Importable, recognition: Recognition) 
     if (byMap) return byMap;
     const field = presetField(preset, name);
     if (field === 'project' && importable.project) return { column: ignored, rank: -1 };
-    if (field === 'archived' && importable.archivedStatus)
-      return { column: { is: 'archived', field: 'status' }, rank: -1 };
+    if ((field === 'archived' || field === 'current') && importable.archivedStatus)
+      return { column: { is: 'archived', field: 'status', says: field }, rank: -1 };
     const byPreset = field === undefined ? undefined : columnNamed(field);
     if (byPreset) return { column: byPreset, rank: -1 };
     const attribute = attributeColumn(importable, name);
     if (attribute) return { column: attribute, rank: 0 };
+    // `created_at` is when the service stored an item, `Created at` when another tool did.
+    const isOfTool = name !== 'created_at' && normalizeName(name) === 'createdat';
+    const raised = isOfTool ? columnNamed('raised_on') : undefined;
+    if (raised) return { column: raised, rank: 2 };
     for (const [i, form] of nameForms(name, importable.what).entries()) {
       const found = known.get(form);
       if (found) return { ...found, rank: found.rank + 2 * i };
@@ -209,8 +251,8 @@ export function createColumns(importable: Importable, recognition: Recognition) 
     setHeader({ names, titles = [] }: Row, mode: string): void {
       preset = recognition.preset === 'none' ? undefined : (recognition.preset ?? detectPreset(names));
       const found = names.map((name) => (name === '' ? undefined : match(name)));
-      const { textInstead = {} } = importable;
-      const alternative = ({ field }: Column) => columnNamed(textInstead[field] ?? 'none');
+      const { freeText = {} } = importable;
+      const alternative = ({ field }: Column) => columnNamed(freeText[field] ?? 'none');
       const errors = resolveCollisions(names, found, unknown, alternative);
       useHeading(importable, names, found, mode);
       if (found.every((one) => one === undefined || one.column.is === 'ignored'))
@@ -230,7 +272,11 @@ export function createColumns(importable: Importable, recognition: Recognition) 
       table = names.map((name, i) => {
         const entry = { name, hints: { time_zone: recognition.time_zone }, assigned: new Map() };
         if (name === '') return { ...entry, column: ignored, skipped: unnamed(i) };
-        if (found[i]) return { ...entry, column: found[i].column, ...whyExcluded(found[i]) };
+        if (found[i]) {
+          const { column, rank } = found[i];
+          const isOfOneProject = rank === -1 && importable.project && hasProjectKeys(preset, name);
+          return { ...entry, column, ...whyExcluded(found[i]), ...(isOfOneProject && { isOfOneProject }) };
+        }
         const column = unknownColumn(name, attributes.size);
         if (mayBeStatus(name)) errors.push(unclearColumn(name));
         if (column === undefined) {
@@ -337,44 +383,11 @@ export function createColumns(importable: Importable, recognition: Recognition) 
 
 const noField = 'No field has this name.';
 
-const statusWords = new Set([
-  ...'status state lifecycle active inactive enabled disabled blocked suspended terminated archived deleted'.split(
-    ' ',
-  ),
-  ...wordsOfAll((language) => language.statusWords).map(fold),
-]);
-
-const looksLikeStatus = (name: string) =>
-  name.length <= maxLength &&
-  fold(name)
-    .split(/[^\p{L}]+/u)
-    .some((word) => statusWords.has(word));
-
-function unclearColumn(name: string): FieldError {
-  const column = shortened(name);
-  const detail =
-    `The column “${column}” looks like a status, but it is not known what it says. Read it as the status ` +
-    `(\`map=${column}=status\`) or leave it out (\`map=${column}=\`).`;
-  return { column, code: 'unclear_column', detail };
-}
-
-/** With so many known columns, the file is of a tool with many others. */
-const minClear = 5;
-
-/** Of a file in another language, the few known columns would be imported, and a wrong one could become the title. */
-function mostlyUnknown(unknownNames: readonly string[], names: readonly string[]): FieldError {
-  const shown = unknownNames.slice(0, 5).map((name) => shortened(name));
-  const detail =
-    `${unknownNames.length} of ${names.length} columns are unknown, such as ${joinWords(shown.map((name) => `“${name}”`))}. ` +
-    `Assign them with \`map\`, as in \`map=${shown[0]}=…\`, or leave them out with \`unknown_columns=skip\`.`;
-  return { code: 'unclear_columns', detail };
-}
-
-/** Whether texts of a column can be assigned to values, or to people. */
+/** Whether texts of a column can be assigned to values, to people or to projects. */
 const hasValues = (entry: TableColumn): entry is TableColumn & { column: ValueColumn } =>
-  ['field', 'reference', 'name'].includes(entry.column.is);
+  ['field', 'reference', 'name', 'project'].includes(entry.column.is);
 
-type ValueColumn = Extract<Column, { is: 'field' | 'reference' | 'name' }>;
+type ValueColumn = Extract<Column, { is: 'field' | 'reference' | 'name' | 'project' }>;
 
 const isRating = ({ column }: TableColumn) =>
   column.is === 'field' && ratingsOf(column.property) !== undefined;

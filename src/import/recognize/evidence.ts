@@ -1,5 +1,6 @@
 import { type FieldError, invalidBody } from '../../core/errors.ts';
 import { idPattern } from '../../core/ids.ts';
+import { joinWords, shortened } from '../../core/text.ts';
 import type { Importable } from '../importable.ts';
 import { addEvidence, type DateEvidence, type DateOrder } from '../languages/dates.ts';
 import { type Column, columnOf } from './catalogue.ts';
@@ -17,29 +18,25 @@ export type TableColumn = {
   assigned: ReadonlyMap<string, string>;
   /** Why the cells of the column are not stored. */
   skipped?: string;
+  /** Its keys begin with that of a project, which must be the same in all rows. */
+  isOfOneProject?: true;
 };
 
 /** Collects what the cells of a file reveal about the notation of each column. Call `settle` after the last row. */
 export function createEvidence(importable: Importable, table: TableColumn[]) {
-  const { personNames = [], textInstead = {}, values: words = {} } = importable;
+  const { personNames = [], values: words = {} } = importable;
   const ownId = new RegExp(idPattern(importable.what));
   const watched = table.flatMap((entry, at) => {
-    const hasChoices = entry.column.is === 'field' && entry.column.field in textInstead;
-    const notation = hasChoices ? 'choice' : notationOf(entry.column, personNames);
+    const notation = entry.isOfOneProject ? 'key' : notationOf(entry.column, personNames);
     const found: { dates: DateEvidence; ratings: ScaleEvidence } = { dates: {}, ratings: {} };
     const byWord =
       notation === 'rating' && entry.column.is === 'field'
         ? valuesByWord(entry.column.property, words[entry.column.field])
         : new Map();
     const wordFor = (label: string) => byWord.get(normalizeWord(label));
-    return notation ? [{ entry, at, notation, wordFor, ...found, cells: 0, matching: 0 }] : [];
+    const keys = new Map<string, string>();
+    return notation ? [{ entry, at, notation, wordFor, ...found, keys, cells: 0, matching: 0 }] : [];
   });
-  const isFree = (field: string) => !table.some(({ column }) => column.field === field);
-  /** Makes a column that has none of the expected values another field, if no other column has that field. */
-  const replace = (entry: TableColumn, field: string) => {
-    const property = importable.patch.properties[field];
-    if (property && isFree(field)) entry.column = columnOf(field, property);
-  };
 
   return {
     observe(cells: readonly unknown[], line: number): void {
@@ -52,8 +49,11 @@ export function createEvidence(importable: Importable, table: TableColumn[]) {
         else if (notation === 'rating') {
           if (!entry.assigned.has(normalizeWord(String(cell))))
             addRating(found.ratings, cell, line, highestRating(entry.column), wordFor);
-        } else if (notation === 'choice') found.matching += isChoice(entry.column, cell) ? 1 : 0;
-        else if (notation === 'id') found.matching += isOwn(entry, ownId, String(cell)) ? 1 : 0;
+        } else if (notation === 'key') {
+          const [, project] = /^(\w+)-\d+$/.exec(String(cell)) ?? [];
+          if (project && found.keys.size < 2 && !found.keys.has(project))
+            found.keys.set(project, `“${shortened(String(cell))}” on line ${line}`);
+        } else if (notation === 'id') found.matching += isOwn(entry, ownId, String(cell)) ? 1 : 0;
         else found.matching += isInverted(String(cell)) ? 1 : 0;
       }
     },
@@ -69,16 +69,19 @@ export function createEvidence(importable: Importable, table: TableColumn[]) {
       const unclear: FieldError[] = [];
       const allDates = watched.map(({ dates }) => dates);
       let hasInvertedNames = false;
-      for (const { entry, notation, wordFor, dates, ratings, cells, matching } of watched) {
+      for (const { entry, notation, wordFor, dates, ratings, keys, cells, matching } of watched) {
         if (notation === 'date') entry.hints.order = dateOrder ?? orderOf(dates, allDates, entry.name);
         else if (notation === 'rating') {
           const scale = scaleFor(entry) ?? scaleOf(entry.name, ratings, highestRating(entry.column), wordFor);
           if ('code' in scale) unclear.push(scale);
           else entry.hints.scale = scale;
+        } else if (notation === 'key') {
+          if (keys.size > 1) unclear.push(severalProjects(entry.name, [...keys.values()], importable));
         } else if (notation === 'name') hasInvertedNames = cells > 0 && matching === cells;
-        else if (cells > 0 && matching === 0) {
-          // The ids of another tool, or a text where one of the values of a field was expected.
-          replace(entry, notation === 'id' ? 'external_id' : (textInstead[entry.column.field] ?? ''));
+        else if (cells > 0 && matching === 0 && !table.some(({ column }) => column.field === 'external_id')) {
+          const property = importable.patch.properties.external_id;
+          // The ids of another tool.
+          if (property) entry.column = columnOf('external_id', property);
         }
       }
       if (unclear.length > 0) throw invalidBody(unclear);
@@ -87,6 +90,15 @@ export function createEvidence(importable: Importable, table: TableColumn[]) {
       return { hasInvertedNames: hasInvertedNames && !isOwnExport };
     },
   };
+}
+
+/** Rows of several projects do not belong into one without a word. */
+function severalProjects(name: string, found: readonly string[], { what, project }: Importable): FieldError {
+  const column = shortened(name);
+  const detail =
+    `The rows belong to several projects, such as ${joinWords(found)}. Import them into the projects that they name ` +
+    `(\`/v1/imports/${what}s\`), or all of them into ${project?.key} with \`map=${column}=external_id\`.`;
+  return { column, code: 'several_projects', detail };
 }
 
 type Notation = 'date' | 'rating' | 'name' | 'id';
@@ -101,9 +113,6 @@ function notationOf(column: Column, personNames: readonly string[]): Notation | 
 
 const highestRating = (column: Column) =>
   (column.is === 'field' ? ratingsOf(column.property) : undefined) ?? 0;
-
-const isChoice = (column: Column, cell: unknown) =>
-  column.is === 'field' && column.property.enum?.includes(column.read?.(cell)) === true;
 
 /** Keys of projects' items look like `APOLLO-R7`. */
 const isOwn = ({ column }: TableColumn, ownId: RegExp, text: string) =>

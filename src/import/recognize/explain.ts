@@ -19,6 +19,8 @@ export function explainRecognition(
   people: ImportSummary['unknown_people'],
   /** The texts that say that there is nobody, and the number of their cells, by column. */
   nobody: Readonly<Record<string, Readonly<Record<string, number>>>>,
+  /** The values that rows got which state none, by field. */
+  assumed: Readonly<Record<string, { value: string; cells: number }>>,
 ) {
   const { sheet } = header ?? {};
   const recognized = [...columns.recognized].map(([name, column]) => [shortened(name), column] as const);
@@ -51,6 +53,12 @@ export function explainRecognition(
     [...texts],
   ]);
   const withValues = new Set([...usual.map(({ name }) => name), ...columns.unknownValues.keys()]);
+  const unstated = Object.entries(assumed).map(([field, { value, cells }]) => ({
+    column: shortened(columns.columnFor(field) ?? field),
+    text: '',
+    value,
+    cells,
+  }));
   const skipped = columns.skippedCells();
   const unnamed = skipped.filter(({ column }) => column === null);
   const heading = used.find(([, { is }]) => is === 'heading');
@@ -65,6 +73,10 @@ export function explainRecognition(
     columns.hasInvertedNames() && 'Names are “Last, First”.',
     ...values.map(([name, texts]) => describeValues(name, texts)),
     ...describePeople(people),
+    ...unstated.map(
+      ({ column, value, cells }) =>
+        `${cells} ${cells === 1 ? 'row states' : 'rows state'} no “${column}”, so it is \`${value}\`.`,
+    ),
     ...unknownValues.map(([name, texts]) => `Unknown in “${name}”: ${quoted(texts)}.`),
     unknown.length > 0 && `Skipped ${quoted(unknown.map(([name]) => name))}.`,
     ...unnamed.slice(0, maxNamed).map(describeSkipped),
@@ -76,12 +88,10 @@ export function explainRecognition(
     skipped_cells: skipped,
     unknown_columns: Object.fromEntries(unknown),
     values: Object.fromEntries(values.map(([name, texts]) => [name, Object.fromEntries(texts)])),
-    readings: readings.map(({ column, text, value, cells }) => ({
-      column,
-      text,
-      value: String(value),
-      cells,
-    })),
+    readings: [
+      ...readings.map(({ column, text, value, cells }) => ({ column, text, value: String(value), cells })),
+      ...unstated,
+    ],
     unknown_people: [...people],
     unknown_values: Object.fromEntries(unknownValues),
     choices: Object.fromEntries(

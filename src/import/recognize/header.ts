@@ -1,9 +1,10 @@
 import { type FieldError, fieldError, Problem } from '../../core/errors.ts';
 import { limits } from '../../core/schemas.ts';
-import { joinWords, shortened } from '../../core/text.ts';
+import { fold, joinWords, shortened } from '../../core/text.ts';
 import type { Importable } from '../importable.ts';
+import { wordsOfAll } from '../languages/all.ts';
 import { type Column, type Known, targetOf } from './catalogue.ts';
-import { normalizeName } from './names.ts';
+import { maxLength, normalizeName } from './names.ts';
 
 /** Keeps the better of two columns for one field. Two columns that `map` assigns to one field are an error. */
 export function resolveCollisions(
@@ -96,6 +97,12 @@ export function invalidColumns(
   return new Problem('invalid_body', sentences.join(' '), { errors, extra: { columns } });
 }
 
+export const unknownMember = (name: string, detail: string): FieldError => ({
+  pointer: `#/${shortened(name)}`,
+  code: 'unknown_field',
+  detail,
+});
+
 /** Two members of a JSON object for one field. */
 export const repeatedMember = (column: Column, first: string, second: string) =>
   fieldError(
@@ -103,3 +110,36 @@ export const repeatedMember = (column: Column, first: string, second: string) =>
     'repeated_field',
     `“${shortened(first)}” and “${shortened(second)}” are the same field. Remove one of them.`,
   );
+
+const statusWords = new Set([
+  ...'status state lifecycle active inactive enabled disabled blocked suspended terminated archived deleted'.split(
+    ' ',
+  ),
+  ...wordsOfAll((language) => language.statusWords).map(fold),
+]);
+
+export const looksLikeStatus = (name: string) =>
+  name.length <= maxLength &&
+  fold(name)
+    .split(/[^\p{L}]+/u)
+    .some((word) => statusWords.has(word));
+
+export function unclearColumn(name: string): FieldError {
+  const column = shortened(name);
+  const detail =
+    `The column “${column}” looks like a status, but it is not known what it says. Read it as the status ` +
+    `(\`map=${column}=status\`) or leave it out (\`map=${column}=\`).`;
+  return { column, code: 'unclear_column', detail };
+}
+
+/** With so many known columns, the file is of a tool with many others. */
+export const minClear = 5;
+
+/** Of a file in another language, the few known columns would be imported, and a wrong one could become the title. */
+export function mostlyUnknown(unknownNames: readonly string[], names: readonly string[]): FieldError {
+  const shown = unknownNames.slice(0, 5).map((name) => shortened(name));
+  const detail =
+    `${unknownNames.length} of ${names.length} columns are unknown, such as ${joinWords(shown.map((name) => `“${name}”`))}. ` +
+    `Assign them with \`map\`, as in \`map=${shown[0]}=…\`, or leave them out with \`unknown_columns=skip\`.`;
+  return { code: 'unclear_columns', detail };
+}

@@ -2,7 +2,7 @@ import { invalidParameter, Problem } from '../../core/errors.ts';
 import { fold, joinWords, nearest, shortened } from '../../core/text.ts';
 import { isFilled } from '../../formats/rows.ts';
 import type { DateOrder } from '../languages/dates.ts';
-import { createdPerson, peopleIn, placeholderKey } from '../references/people.ts';
+import { created, peopleIn, placeholderKey } from '../references/people.ts';
 import type { ImportQuery } from '../schema.ts';
 import { inReadingOrder, type TableColumn } from './evidence.ts';
 import { normalizeColumnName, normalizeName, normalizeWord } from './names.ts';
@@ -111,12 +111,17 @@ function readConstants(pieces: readonly string[]): Map<string, string> {
 /** The people whom `map_values` creates as placeholders, by the key of a placeholder. */
 export const createdPeople = ({ map_values }: Recognition): Set<string> =>
   new Set(
-    [...map_values.values()].flatMap(({ stated }) =>
-      [...stated.values()].flatMap(({ text, value }) =>
-        value === createdPerson ? placeholderKey(text) : [],
-      ),
+    [...map_values].flatMap(([key, { stated }]) =>
+      key === 'project' ? [] : createdIn(stated).map(placeholderKey),
     ),
   );
+
+/** Whether `map_values` creates projects. */
+export const createsProjects = ({ map_values }: Recognition): boolean =>
+  createdIn(map_values.get('project')?.stated).length > 0;
+
+const createdIn = (stated: ValueMap = new Map()): string[] =>
+  [...stated.values()].flatMap(({ text, value }) => (value === created ? text : []));
 
 /** What the request states about a column. Its name takes precedence over its field. */
 export const statedFor = <T>(all: ByColumn<T>, name: string, field: string): T[] =>
@@ -126,7 +131,9 @@ export const statedFor = <T>(all: ByColumn<T>, name: string, field: string): T[]
 function positionsByName(table: readonly TableColumn[]): Map<string, number[]> {
   const positions = new Map<string, number[]>();
   for (const [i, { name, column }] of table.entries())
-    for (const key of new Set([name, column.field].map(normalizeName)))
+    for (const key of new Set(
+      [name, column.field, column.is === 'project' ? column.is : name].map(normalizeName),
+    ))
       positions.set(key, [...(positions.get(key) ?? []), i]);
   return positions;
 }

@@ -10,6 +10,10 @@ type Preset = {
   columns: Readonly<Record<string, string>>;
   /** Columns that are left out, because their names would mean something else. */
   skipped?: string;
+  /** The column whose keys begin with that of a project, such as `SHOP-12`. */
+  projectKeys?: string;
+  /** Words that do not say what they say elsewhere, by field. */
+  unclear?: Readonly<Record<string, readonly string[]>>;
 };
 
 const presets = {
@@ -23,6 +27,7 @@ const presets = {
       raised_on: 'created',
       project: 'project key',
     },
+    projectKeys: 'issue key',
     skipped: 'issue id, parent id, creator, project name, project lead, project description, project url',
   },
   redmine: {
@@ -75,6 +80,7 @@ const presets = {
       due_on: 'finish',
       description: 'notes',
       status: '% complete',
+      current: 'active',
       assignee_name: 'resource names',
     },
     skipped: 'unique id',
@@ -99,6 +105,7 @@ const presets = {
       external_id: 'id',
       raised_by_user_id: 'created by',
       raised_on: 'created date',
+      resolution: 'reason',
       project: 'team project',
     },
   },
@@ -171,6 +178,13 @@ const presets = {
       external_id: 'item id (auto generated)',
     },
     skipped: 'subitems',
+  },
+  logicgate: {
+    label: 'LogicGate',
+    signatures: ['current step, current assignee, record id'],
+    columns: {},
+    // A record whose step is done, such as that of an open risk.
+    unclear: { status: ['complete', 'completed'] },
   },
   bamboohr: {
     label: 'BambooHR',
@@ -295,6 +309,16 @@ export function presetField(preset: PresetName | undefined, name: string): strin
   const { columns, skipped }: Preset = presets[preset];
   const isNamed = (list?: string) => list?.split(', ').includes(presetKey(name));
   return Object.keys(columns).find((field) => isNamed(columns[field])) ?? (isNamed(skipped) ? '' : undefined);
+}
+
+/** Whether each cell of a column names the project of its row. */
+export const hasProjectKeys = (preset: PresetName | undefined, name: string) =>
+  preset !== undefined && (presets[preset] as Preset).projectKeys === presetKey(name);
+
+/** Words for a field that mean something else in the exports of a tool. */
+export function unclearWords(preset: PresetName | undefined, field: string): readonly string[] {
+  const { unclear = {} }: Partial<Preset> = preset ? presets[preset] : {};
+  return unclear[field] ?? [];
 }
 
 const presetKey = (name: string) => fold(name.slice(0, 100));

@@ -6,9 +6,16 @@ import { type DateOrder, readDate } from '../languages/dates.ts';
 import { findWord, maxLength, normalizeWord, type Words } from './names.ts';
 import { describeScale, readRating, type Scale } from './scales.ts';
 
-export const withoutNumbers = (words: Words = {}): Words =>
+/** The words without those that mean something else in a column. */
+export const withoutWords = (words: Words = {}, isUnclear: (text: string) => boolean): Words =>
   Object.fromEntries(
-    Object.entries(words).map(([value, texts]) => [value, texts.replaceAll(/(?<=^|, )\d+(?:, |$)/g, '')]),
+    Object.entries(words).map(([value, texts]) => [
+      value,
+      texts
+        .split(', ')
+        .filter((text) => !isUnclear(text))
+        .join(', '),
+    ]),
   );
 
 /** What the whole file reveals about a column, known when the first row is read. */
@@ -27,6 +34,8 @@ export function valuesByWord(property: Property, words: Words = {}): Map<string,
     typeof choice === 'string' ? [[normalizeWord(choice), choice as unknown] as const] : [],
   );
   return new Map<string, unknown>([
+    // Tools write a dash where there is no value.
+    [normalizeWord('-'), noValue],
     ...Object.entries(words).flatMap(([value, texts]) =>
       texts.split(', ').map((text) => [normalizeWord(text), typedValue(value, isRating)] as const),
     ),
@@ -93,6 +102,26 @@ export function valueReader(
     return found === noValue ? read('') : found;
   };
 }
+
+const yes = 'true, yes, 1';
+const no = 'false, no, 0';
+
+/** Reads a column that says which items nobody works on any more. They get the status `archived`. */
+export const archivedReader = (
+  says: 'archived' | 'current',
+  hints: Hints,
+  record: ReaderOptions['record'],
+  status: string | undefined,
+) =>
+  valueReader(
+    { enum: ['archived', 'current'] },
+    {
+      words: says === 'archived' ? { archived: yes, current: no } : { archived: no, current: yes },
+      assigned: new Map(),
+      hints,
+      record: (text, value) => value !== 'current' && record(text, value && status),
+    },
+  );
 
 const noDay = new Set(
   'tbd, tba, tbc, to be defined, n/a, n.a., na, none, not set, k.a., k. a., offen'.split(', '),

@@ -13,8 +13,8 @@ export const unknownPeople = ['error', 'leave_empty', 'create'] as const;
 /** What an import does with a text that matches nobody in a column for people. */
 export type PeoplePolicy = (typeof unknownPeople)[number];
 
-/** What `map_values` assigns a text to, so that this person is created. No name consists of it. */
-export const createdPerson = '*';
+/** What `map_values` assigns a text to, so that this person or project is created. No name consists of it. */
+export const created = '*';
 
 /** Creates people who are known by name only. Returns a problem for each one that cannot be created. */
 export type CreatePlaceholders = (
@@ -86,10 +86,10 @@ export function assignPeople(
   const parts = isWhole ? [text] : peopleIn(text);
   // An error says that these are too many.
   if (parts.length > maxPeople) return cell;
-  if (parts.every((part) => [undefined, createdPerson].includes(personFor(part)))) return cell;
+  if (parts.every((part) => [undefined, created].includes(personFor(part)))) return cell;
   const people = parts.map((part) => {
     const person = personFor(part);
-    if (person === undefined || person === createdPerson) return part;
+    if (person === undefined || person === created) return part;
     record(part, person);
     return person;
   });

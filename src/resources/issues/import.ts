@@ -37,7 +37,7 @@ const recognized = inAllLanguages('issue', {
     assignee_name: 'assigned to, assigned, assign, assignees, owned by',
     raised_by_user_id: 'raised by, reported by, created by, reporter, author, caller, caller id',
     raised_on:
-      'raised, date raised, reported on, created, opened, date, logged, date reported, open date, created on, created at, created date, creation date, date created, date opened, opened on, opened at, date logged, logged on, date registered, registered on, date submitted, submitted on, date entered, sys created on',
+      'raised, date raised, reported on, created, opened, date, logged, date reported, open date, created on, created date, creation date, date created, date opened, opened on, opened at, date logged, logged on, date registered, registered on, date submitted, submitted on, date entered, sys created on',
     due_on:
       'due, due date, date due, target date, deadline, target resolution date, target closure, target closure date, resolve by',
     blocked_reason: 'blocked by, blocker',
@@ -73,18 +73,20 @@ const recognized = inAllLanguages('issue', {
     },
     resolution: {
       fixed:
-        'done, complete, completed, resolved, implemented, solved, closed, fixed and verified, verified, solved (permanently), solved remotely (permanently)',
+        'done, complete, completed, resolved, implemented, solved, closed, fixed and verified, verified, code complete, work finished, acceptance tests pass, solved (permanently), solved remotely (permanently)',
       workaround:
         'work around, worked around, mitigated, solved (work around), solved remotely (work around)',
       wont_fix:
-        'wont do, wont fix, wontfix, declined, rejected, deferred, obsolete, known error, not planned, not solved (too costly)',
+        'wont do, wont fix, wontfix, declined, rejected, deferred, obsolete, known error, not planned, removed from the backlog, cut, abandoned, not solved (too costly)',
       duplicate: 'duplicated',
       not_an_issue:
         'invalid, cannot reproduce, not a bug, works as designed, as designed, incomplete, not an error, by design, not solved (not reproducible)',
-      null: 'unresolved, none, n/a, new, approved',
+      null: 'unresolved, none, n/a, new, approved, build failure, investigate, investigation complete, test failed, not fixed, regression, reactivated, resolved in error, implementation started, acceptance tests fail, commitment made by the team, work started, work stopped, additional work found, reconsidering',
     },
   },
 });
+
+const isDone = ({ status }: { status?: unknown }) => status === 'resolved' || status === 'closed';
 
 export const issueImport = (
   project: ItemProject,
@@ -99,14 +101,18 @@ export const issueImport = (
   // The highest impact is 1 in ITIL, and 5 in a register of risks.
   unclearNumbers: { severity: ['impact', 'auswirkung'] },
   freeText: { resolution: 'resolution_note' },
-  implied: new Map([
-    ...['cancelled', 'canceled', ...rejected].map(
-      (status) => [normalizeWord(status), { resolution: 'wont_fix' }] as const,
-    ),
-    ...Object.entries(unfounded).map(([status, resolution]) => [status, { resolution }] as const),
-  ]),
-  complete: (patch) =>
-    patch.status === 'resolved' || patch.status === 'closed'
-      ? { ...patch, resolution: patch.resolution ?? 'fixed' }
-      : patch,
+  implied: {
+    status: new Map([
+      ...['cancelled', 'canceled', ...rejected].map(
+        (status) => [normalizeWord(status), { resolution: 'wont_fix' }] as const,
+      ),
+      ...Object.entries(unfounded).map(([status, resolution]) => [status, { resolution }] as const),
+    ]),
+  },
+  // An issue that is done needs a resolution. Of a file that states none, the usual one is taken, and told.
+  complete: (patch) => (isDone(patch) ? { ...patch, resolution: patch.resolution ?? 'fixed' } : patch),
+  assumed: {
+    severity: () => 'medium',
+    resolution: (row) => (isDone(row) ? 'fixed' : undefined),
+  },
 });

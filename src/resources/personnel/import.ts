@@ -41,11 +41,12 @@ const recognized = inAllLanguages('person', {
     },
     kind: {
       human:
-        'employee, internal, member, full time, part time, permanent, regular, staff, person, intern, temporary, fixed term, apprentice, working student, salaried, hourly, intern',
+        'employee, internal, member, full time, part time, permanent, regular, staff, person, intern, temporary, fixed term, apprentice, working student, salaried, hourly, intern, salaried,full-time, salaried,part-time, hourly,full-time, hourly,part-time',
       external:
         'contractor, contingent worker, guest, freelancer, freelance, consultant, vendor, partner, supplier, agency',
       agent: 'bot, service account, robot, ai agent, service',
       placeholder: 'vacancy, vacant, tbh, open position, generic',
+      null: 'terminated',
     },
   },
 });
@@ -84,6 +85,8 @@ export const peopleImport = (moment: Moment): Importable<Person, typeof PersonIn
   },
   personNames: ['name'],
   ownWords: { status: inactiveColumns },
+  // BambooHR has both in one column.
+  implied: { kind: new Map([['terminated', { status: 'inactive' }]]) },
   defaults: ({ status, end_on }) =>
     !status && end_on && end_on < moment.today ? { status: 'inactive' as const } : {},
   // Somebody whom another file named first.

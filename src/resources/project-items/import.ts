@@ -61,11 +61,11 @@ export type ItemImport = (project: ItemProject, moment: Moment) => Importable;
 export function importAcrossProjects(
   itemImport: ItemImport,
   moment: Moment,
-  createsProjects: boolean,
+  createsMissing: boolean,
 ): Importable {
   const { project: _, ...importable } = itemImport({ id: '', key: '', name: '', external_id: null }, moment);
   const forProject = (project: ItemProject) => itemImport(project, moment);
-  return { ...importable, across: { forProject, ...(createsProjects && { createProject }) } };
+  return { ...importable, across: { forProject, createsMissing, createProject } };
 }
 
 /** Compiled when it is first needed. */

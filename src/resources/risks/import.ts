@@ -162,7 +162,7 @@ const recognized = inAllLanguages('risk', {
       'risk owner, responsible, assigned to, responsible person, assignee, response owner, action owner',
     raised_by_user_id: 'raised by, reported by, identified by, submitted by, reporter, author',
     raised_on:
-      'raised, date raised, identified on, identified date, date identified, created, opened, date, logged, registered, created on, created at, created date, creation date, date created, date opened, opened on, opened at, open date, date logged, logged on, date registered, registered on, date submitted, submitted on, submission date, date entered, sys created on',
+      'raised, date raised, identified on, identified date, date identified, created, opened, date, logged, registered, created on, created date, creation date, date created, date opened, opened on, opened at, open date, date logged, logged on, date registered, registered on, date submitted, submitted on, submission date, date entered, sys created on',
     due_on:
       'due, due date, date due, target date, deadline, target completion, target closure, target closure date, resolve by, resolve by date, proximity date',
     review_on: 'review, review date, next review, next review date',
@@ -220,7 +220,7 @@ const importBy = (
     impact: wordsOf(model.impact, ratingWords.impact),
     residual_impact: wordsOf(model.impact, ratingWords.impact),
   },
-  textInstead: { strategy: 'response_plan' },
+  freeText: { strategy: 'response_plan' },
   computed: {
     fields: ['score', 'level', 'model_version'],
     differs: (values, field, text) =>
