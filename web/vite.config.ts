@@ -1,6 +1,9 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
+/** Only a few pages and dialogs share the code in these folders, and load what they need of it. */
+const isSharedByFew = /\/(src\/import|web\/src\/(report|access|keys|webhooks))\//;
+
 // biome-ignore lint/style/noDefaultExport: Vite requires it
 export default defineConfig({
   root: import.meta.dirname,
@@ -19,7 +22,7 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
-          groups: [{ name: 'shared', minShareCount: 2 }],
+          groups: [{ name: 'shared', minShareCount: 2, test: (module) => !isSharedByFew.test(module) }],
         },
       },
     },
