@@ -18,6 +18,7 @@ import { createLoadMonitor } from './http/ops/load-shedding.ts';
 import { logBackgroundError, logOptions, logRequests } from './http/ops/logging.ts';
 import { metricsRoute } from './http/ops/metrics.ts';
 import { createOrganizationClock } from './http/ops/organization-clock.ts';
+import { Histogram } from './http/ops/request-histogram.ts';
 import { closeSlowReaders } from './http/ops/slow-readers.ts';
 import type { Tracing } from './http/ops/tracing.ts';
 import { recordRoutes } from './http/request/allowed-methods.ts';
@@ -40,6 +41,7 @@ import {
 import { createServer } from './http/server.ts';
 import { fileTypes } from './import/source.ts';
 import { reopenExpiredAcceptances } from './jobs/acceptances.ts';
+import { createJobCounts } from './jobs/schedule.ts';
 import { createSpool } from './lists/spool.ts';
 import { pageRoutes } from './pages/routes.ts';
 import { accessRoutes } from './resources/access/routes.ts';
@@ -187,6 +189,9 @@ function decorateApp(app: App, { config, database, clock: serviceClock, tracing 
   app.decorate('addressOf', addressReader(config.trust_proxy));
   app.decorate('connections', watchConnections(app.server));
   app.decorate('load', createLoadMonitor(config.max_concurrent_requests));
+  app.decorate('jobCounts', createJobCounts());
+  app.decorate('commitDurations', new Histogram());
+  database.observeCommits((seconds) => app.commitDurations.observe(seconds));
   app.decorate('baseUrl', config.base_url ?? '');
   // Events may be written before the `onListen` hooks run, which Fastify does not wait for.
   database.setBaseUrl(baseUrlOf(config));

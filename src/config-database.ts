@@ -5,9 +5,15 @@ const sslModes = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify']
 const fileParameters = ['sslrootcert', 'sslcert', 'sslkey'];
 const parameters = ['sslmode', ...fileParameters, 'sslnegotiation', 'host', 'application_name', 'options'];
 
+const severalHosts =
+  'names several hosts, which is not supported: use one name or address that always leads to the primary';
+
 /** Returns what is wrong with the URL of a database, each as the end of a sentence; never its password. */
 export function databaseUrlErrors(text: string): string[] {
   if (/^sqlite:.+/.test(text)) return [];
+  const [authority = ''] = text.slice(text.indexOf('://') + 3).split(/[/?#]/, 1);
+  // After the password, which may have a comma.
+  if (authority.slice(authority.lastIndexOf('@') + 1).includes(',')) return [severalHosts];
   const url = /^postgres(ql)?:\/\/./.test(text) ? URL.parse(text) : null;
   if (!url)
     // What is not a URL may contain the password anywhere, so it is not repeated.
@@ -22,6 +28,7 @@ function parameterError(name: string, value: string): string | undefined {
     const meant = nearest(name.toLowerCase(), parameters);
     return `has the parameter ${name}, which is not supported; ${meant ? `did you mean ${meant}` : `remove it (supported: ${parameters.join(', ')})`}`;
   }
+  if (name === 'host' && value.includes(',')) return severalHosts;
   if (name === 'sslmode' && !sslModes.includes(value))
     return `has sslmode=${value}, which must be one of ${sslModes.join(', ')}`;
   if (name === 'sslnegotiation' && !['postgres', 'direct'].includes(value))

@@ -267,6 +267,9 @@ test('explains what is wrong with the URL of a database, without its password', 
     [`${server}?sslmode=full`, /sslmode=full, which must be one of disable, require/],
     [`${server}?sslmode=verify-full&sslrootcert=/no/ca.pem`, /sslrootcert=\/no\/ca.pem, a file .*\(ENOENT\)/],
     ['postgre://ada:secret@db/muster', /MUSTER_DATABASE_URL must be sqlite:<file> or/],
+    ['postgres://ada:secret@db1,db2/muster', /MUSTER_DATABASE_URL names several hosts, .* one name/],
+    ['postgres://ada:sec,ret@db1:5432,db2:5432/muster?sslmode=require', /names several hosts/],
+    ['postgresql://ada:secret@localhost/muster?host=db1,db2', /names several hosts/],
     ['postgres://ada:secret#1@db/muster', /MUSTER_DATABASE_URL must be .*percent-encoded/],
   ] as const) {
     assert.match(errorOf(url), expected);
@@ -275,6 +278,7 @@ test('explains what is wrong with the URL of a database, without its password', 
   const file = import.meta.filename;
   for (const url of [
     server,
+    'postgres://ada:sec,ret@db/muster',
     `${server}?sslmode=verify-full&sslrootcert=${file}&sslcert=${file}&sslkey=${file}`,
     'postgres://ada@localhost/muster?host=/var/run/postgresql',
     'sqlite:a.db',

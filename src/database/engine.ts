@@ -3,6 +3,9 @@ import type { Problem, UsageError } from '../core/errors.ts';
 import type { StoredTable, Tables } from './tables.ts';
 import type { ReadVersions } from './versions.ts';
 
+/** Receives what concerns the operator and may occur outside of a request. */
+export type Report = (level: 'fatal' | 'warn', message: string) => void;
+
 /** Runs `work` while no transaction writes. */
 export type RunExclusive = (work: () => Promise<void>) => Promise<void>;
 
@@ -118,8 +121,8 @@ export type Engine = {
   checkWritable(): Promise<void>;
   /** The bytes of the database, and, where it is a file, of its write-ahead log and of free disk. */
   storage(): Promise<Storage>;
-  /** Connections in use, idle connections and waiting callers, by the name of the pool. */
-  pools(): Record<string, { used: number; idle: number; waiting: number }>;
+  /** Connections in use, idle connections, waiting callers and, with a server, the maximum, by the name of the pool. */
+  pools(): Record<string, { used: number; idle: number; waiting: number; max?: number }>;
   /** Closes resources that no dialect owns. Call it before the dialects are destroyed. */
   close(): Promise<void>;
 };

@@ -3,11 +3,10 @@ import { type ControlledTransaction, type Dialect, Kysely, type LogEvent } from 
 import { createLimiter } from '../core/concurrency.ts';
 import { unavailable } from '../core/errors.ts';
 import { type Application, WriteConflict } from './application.ts';
-import type { Engine } from './engine.ts';
+import type { Engine, Report } from './engine.ts';
 import type { PostgresOptions } from './postgres/connections.ts';
 import { postgresEngine } from './postgres/engine.ts';
 import { sqliteEngine } from './sqlite/engine.ts';
-import type { Report } from './sqlite/files/file-guard.ts';
 import { createWriteQueue, type Work } from './sqlite/group-commit.ts';
 import type { Tables } from './tables.ts';
 import { growing, type ReadVersions } from './versions.ts';
@@ -29,6 +28,8 @@ export type Database = Pick<
   versions: ReadVersions;
   /** For single queries. Use `snapshot` if several queries must see the same data. */
   db: Kysely<Tables>;
+  /** Calls `observe` with the seconds that each commit takes. */
+  observeCommits(observe: ObserveCommit): void;
   /** Sets the URL that clients use, for links to the console. Statements that are already compiled keep the former one. */
   setBaseUrl(baseUrl: string): void;
   /** Starts a read-only transaction in which all queries see the same data. The caller must call `end`. */
@@ -59,6 +60,8 @@ export type Database = Pick<
   restore(load: (engine: Engine) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 };
+
+type ObserveCommit = (seconds: number) => void;
 
 export type WriteWorkload = 'quick' | 'bulk' | 'long';
 
@@ -96,7 +99,7 @@ export function createDatabase(
   const settings = { baseUrl: '' };
   const engine = url.startsWith('sqlite:')
     ? sqliteEngine(url.slice('sqlite:'.length), report, settings)
-    : postgresEngine(url, options, settings);
+    : postgresEngine(url, options, settings, report);
   const { dialects, singleWriter } = engine;
   const connect = (dialect: Dialect) => new Kysely<Tables>({ dialect, ...(log && { log }) });
   const writer = connect(dialects.write);
@@ -106,12 +109,16 @@ export function createDatabase(
     stream: connect(dialects.stream),
   };
   const bulkWriter = singleWriter && connect(singleWriter.bulk);
-  const queue = bulkWriter && createWriteQueue(writer, bulkWriter, singleWriter, application);
+  let observeCommit: ObserveCommit = () => {};
+  const onCommit: ObserveCommit = (seconds) => observeCommit(seconds);
+  const queue = bulkWriter && createWriteQueue(writer, bulkWriter, singleWriter, application, onCommit);
   const writers = createLimiter(engine.writeLimits?.concurrency ?? 1);
   const writeOnce = <T>(work: Work<T>, workload: WriteWorkload, progress: WriteProgress): Promise<T> =>
     queue
       ? queue.write(work, workload === 'quick' ? 'quick' : 'bulk')
-      : writers.run(() => runTransaction(application, writer, engine, work, progress)).catch(startAgain);
+      : writers
+          .run(() => runTransaction(application, writer, engine, work, progress, onCommit))
+          .catch(startAgain);
   const startAgain = async (error: unknown): Promise<never> => {
     if (!engine.isPromoted?.(error)) throw error;
     await database.versions();
@@ -143,6 +150,10 @@ export function createDatabase(
     storage: engine.storage,
     explain: engine.explain,
     db: readers.quick,
+
+    observeCommits(observe) {
+      observeCommit = observe;
+    },
 
     setBaseUrl(baseUrl) {
       settings.baseUrl = baseUrl;
@@ -256,17 +267,22 @@ async function runTransaction<T>(
   engine: Engine,
   work: Work<T>,
   progress: WriteProgress,
+  onCommit: ObserveCommit,
 ): Promise<T> {
   // It may have waited for its turn.
   if (progress.isOverdue) throw tooManyWrites();
   progress.isCommitSent = false;
+  let sentAt = 0;
   try {
-    return await writer.transaction().execute(async (db) => {
+    const result = await writer.transaction().execute(async (db) => {
       const result = await recordTransaction(db, (db) => recordWrite(db, work));
       if (progress.isOverdue) throw tooManyWrites();
       progress.isCommitSent = true;
+      sentAt = performance.now();
       return result;
     });
+    onCommit((performance.now() - sentAt) / 1000);
+    return result;
   } catch (error) {
     throw progress.isCommitSent && engine.isConnectionLost?.(error) ? unknownOutcome(error) : error;
   }

@@ -11,6 +11,7 @@ import type { Config } from '../config.ts';
 import type { Clock, Moment } from '../core/clock.ts';
 import type { Problem, ProblemCode } from '../core/errors.ts';
 import type { Database } from '../database/open.ts';
+import type { SignInWay } from '../resources/sessions/schema.ts';
 import type { Actor } from '../store/access/actors.ts';
 import type { ScopedDatabase } from '../store/project-scope.ts';
 import type { Change } from '../store/writes/change.ts';
@@ -25,7 +26,7 @@ import type { CacheDependencies, ResponseCache } from './cache/response-cache.ts
 import type { Connections } from './ops/connections.ts';
 import type { Load } from './ops/load-shedding.ts';
 import type { OrganizationClock } from './ops/organization-clock.ts';
-import type { RequestHistogram } from './ops/request-histogram.ts';
+import type { Counts, Histogram, JobCounts, RequestHistogram } from './ops/request-histogram.ts';
 import type { SlowReaders } from './ops/slow-readers.ts';
 import type { Tracing } from './ops/tracing.ts';
 import type { BodyBudgets } from './request/body-budgets.ts';
@@ -72,6 +73,10 @@ declare module 'fastify' {
     /** Tells that somebody has signed in with the browser before; it opens nothing. */
     deviceCookie: ReturnType<typeof secretCookie>;
     failedSignIns: ReturnType<typeof createFailedSignIns>;
+    signIns: Counts<{ way: SignInWay; result: string }>;
+    jobCounts: JobCounts;
+    /** In seconds. */
+    commitDurations: Histogram;
     signInQueue: SignInQueue;
     /** Reads the key or the session token of a request. */
     secretOf(headers: IncomingHttpHeaders): string | undefined;

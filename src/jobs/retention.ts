@@ -58,10 +58,10 @@ export async function deleteOldEvents(
   }
 }
 
-/** Deletes the stored responses of requests with an `Idempotency-Key` whose retention has ended. */
-export async function deleteOldResponses({ write }: Pick<Database, 'write'>, { now }: Moment): Promise<void> {
-  for (let deleted = rowsPerTransaction; deleted === rowsPerTransaction; ) {
-    deleted = await write(async (db) => {
+/** Deletes the stored responses of requests with an `Idempotency-Key` whose retention has ended. Returns how many. */
+export const deleteOldResponses = ({ write }: Pick<Database, 'write'>, { now }: Moment): Promise<number> =>
+  deleteInParts(() =>
+    write(async (db) => {
       // Another instance may delete the same rows.
       await lockTables(db, 'idempotency');
       const old = db
@@ -74,30 +74,38 @@ export async function deleteOldResponses({ write }: Pick<Database, 'write'>, { n
         .where('id', 'in', old)
         .executeTakeFirstOrThrow();
       return Number(numDeletedRows);
-    });
+    }),
+  );
+
+/** Repeats a deletion until it finds fewer rows than a transaction deletes. Returns how many it has deleted. */
+async function deleteInParts(deletePart: () => Promise<number>): Promise<number> {
+  for (let total = 0; ; ) {
+    const deleted = await deletePart();
+    total += deleted;
+    if (deleted < rowsPerTransaction) return total;
   }
 }
 
-/** Deletes sessions, links and challenges that have expired, and forgets failed attempts to sign in after a day. */
+/** Deletes sessions, links and challenges that have expired, and forgets failed attempts to sign in after a day. Returns how many. */
 export async function deleteExpiredSignIns(
   { db, write }: Pick<Database, 'db' | 'write'>,
   { now }: Moment,
   idleDays: number,
-): Promise<void> {
+): Promise<number> {
   const before = (days: number) => new Date(Date.parse(now) - days * 86_400_000).toISOString();
   const times = { now, idleSince: before(idleDays), failedBefore: before(1) };
-  if (await hasExpired(db, times)) await write((db) => deleteExpired(db, times));
+  return (await hasExpired(db, times)) ? write((db) => deleteExpired(db, times)) : 0;
 }
 
-/** Deletes deliveries of webhooks that are older than the retention period, but none that is pending. */
+/** Deletes deliveries of webhooks that are older than the retention period, but none that is pending. Returns how many. */
 export async function deleteOldDeliveries(
   { write }: Pick<Database, 'write'>,
   { now }: Moment,
   retentionDays: number,
-): Promise<void> {
+): Promise<number> {
   const start = new Date(Date.parse(now) - retentionDays * 86_400_000).toISOString();
-  for (let deleted = rowsPerTransaction; deleted === rowsPerTransaction; ) {
-    deleted = await write(async (db) => {
+  return deleteInParts(() =>
+    write(async (db) => {
       // Another instance may delete the same rows.
       await lockTables(db, 'webhook_deliveries');
       const old = db
@@ -108,8 +116,8 @@ export async function deleteOldDeliveries(
         .limit(rowsPerTransaction);
       const rows = await db.deleteFrom('webhook_deliveries').where('id', 'in', old).returning('id').execute();
       return rows.length;
-    });
-  }
+    }),
+  );
 }
 
 /**

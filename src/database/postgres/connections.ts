@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import Cursor from 'pg-cursor';
 import { nextSliceRows } from '../sql/lines.ts';
@@ -21,6 +22,8 @@ export type Server = {
   rejectsSettings: boolean;
   /** The latest timeline. A connection from an earlier one may lead to the former primary, so it is not used again. */
   timeline: number;
+  /** Called when the server refuses a connection because it has no more. */
+  onRefused?: () => void;
 };
 
 type PoolOptions = {
@@ -61,14 +64,32 @@ export function pool(
     server.rejectsSettings = true;
     return connect();
   };
+  /** Waits for a connection that another pool or process closes. */
+  const connectWhenFree = async (until: number): Promise<pg.PoolClient> => {
+    try {
+      return await connect();
+    } catch (error) {
+      if (codeOf(error) !== tooManyConnections || performance.now() > until) throw error;
+      server.onRefused?.();
+      await setTimeout(50);
+      return connectWhenFree(until);
+    }
+  };
   const connectAgain = async (): Promise<pg.PoolClient> => {
-    const client = await connect().catch(reconnect);
-    if ((client as pg.PoolClient & { timeline: number }).timeline === server.timeline) return client;
+    const client = await connectWhenFree(performance.now() + limits.connectMs / 2).catch(reconnect);
+    if ((client as pg.PoolClient & { timeline: number }).timeline === server.timeline) {
+      const release = client.release.bind(client);
+      // The pool may have become smaller: see `createPoolShrinker`.
+      client.release = (error) => release(error || connections.totalCount > connections.options.max);
+      return client;
+    }
     client.release(true);
     return connectAgain();
   };
   return Object.assign(connections, { connect: connectAgain });
 }
+
+const tooManyConnections = '53300';
 
 const isRejectedSetting = (error: unknown) =>
   codeOf(error) === '08P01' && error instanceof Error && error.message.includes('startup parameter');

@@ -17,7 +17,7 @@ import Cursor from 'pg-cursor';
 import { withoutPassword, withStrictTls } from '../../config-database.ts';
 import { Problem, UsageError, unavailable } from '../../core/errors.ts';
 import { accents } from '../../core/text.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine, Report } from '../engine.ts';
 import {
   baseUrlFunction,
   type CompilerSettings,
@@ -27,9 +27,10 @@ import {
 import type { Tables } from '../tables.ts';
 import { coalesced, type Versions } from '../versions.ts';
 import { type PostgresOptions, pool, type Server } from './connections.ts';
-import { codeOf, explainError, isAway, readOnly } from './errors.ts';
+import { codeOf, diskFull, explainError, isAway, readOnly } from './errors.ts';
 import type { IsAlive, Limits } from './limits.ts';
 import { createEventWatch } from './listen.ts';
+import { createPoolShrinker, poolSizes } from './pool-sizes.ts';
 import { hasPreparedStatements, isPoolerError, poolerAdvice } from './pooler.ts';
 import { statementName } from './prepared.ts';
 import { describeTables, describeViolation, dropIndexes, dropTables, lockTables } from './restore.ts';
@@ -40,15 +41,18 @@ export function postgresEngine(
   url: string,
   { prepare = true, maxConnections = 24 }: PostgresOptions = {},
   settings: CompilerSettings = { baseUrl: '' },
+  report: Report = () => {},
 ): Engine {
   const dialect = (config: PostgresDialectConfig) => new MusterPostgresDialect(config, settings);
   const name = withoutPassword(url);
   const target = targetOf(url, name);
   const connectionString = withStrictTls(url);
-  const server = { url: connectionString, prepare, rejectsSettings: false, timeline: 0 };
+  const server: Server = { url: connectionString, prepare, rejectsSettings: false, timeline: 0 };
   const sizes = poolSizes(maxConnections);
   /** Set by a request that failed because of a pooler, until readiness finds that it works. */
   let hasPoolerErrors = false;
+  /** Set by a write that failed, until a probe finds that it works: nothing else tells how full the disk of a server is. */
+  let isDiskFull = false;
   const versions = pool(server, versionLimits);
   const isAlive = createAliveCheck(versions);
   const pools = {
@@ -56,6 +60,8 @@ export function postgresEngine(
     slow: pool(server, slowLimits, { max: sizes.slow, isAlive, pipeline: true, planner: scanPlanner }),
     stream: pool(server, streamLimits, { max: sizes.stream, isAlive }),
   };
+  server.onRefused = createPoolShrinker(pools, report, maxConnections);
+  const probeDisk = coalesced(() => queryOnce(pools.quick, diskProbe));
   const quick = dialect({ pool: pools.quick });
   const migrationDialect = () => dialect({ pool: pool(server, migrationLimits) });
   return {
@@ -93,7 +99,14 @@ export function postgresEngine(
       if (!(await hasPreparedStatements(connectionString))) throw unavailable(poolerAdvice, 5);
       hasPoolerErrors = false;
     },
-    checkWritable: () => rejectReadOnly(versions),
+    async checkWritable() {
+      await rejectReadOnly(versions);
+      if (!isDiskFull) return;
+      await probeDisk().catch((error) => {
+        throw explainError(error) ?? error;
+      });
+      isDiskFull = false;
+    },
     async storage() {
       // Not on the connection for versions, for which every cached response would wait.
       const { rows } = await queryOnce<{ bytes: number }>(
@@ -111,6 +124,7 @@ export function postgresEngine(
     isConnectionLost: isAway,
     isPromoted: (error) => codeOf(error) === '22012',
     explain(error) {
+      isDiskFull ||= codeOf(error) === diskFull;
       if (!isPoolerError(error)) return explainError(error);
       hasPoolerErrors = true;
       return new Problem('internal', poolerAdvice, { cause: error });
@@ -124,14 +138,6 @@ export function postgresEngine(
     },
     explainStart: (error) => explainStart(error, target),
   };
-}
-
-/** Divides the connections among the pools. Of the other two, one checks for changes and one listens for events. */
-function poolSizes(maxConnections: number) {
-  const pooled = maxConnections - 2;
-  const slow = Math.max(1, Math.floor((pooled * 2) / 11));
-  const stream = Math.max(1, Math.floor((pooled * 4) / 11));
-  return { quick: pooled - slow - stream, slow, stream };
 }
 
 /*
@@ -159,7 +165,8 @@ export const streamLimits = { connectMs: 8_000, lockMs: 5_000, responseMs: 50_00
 /** Migrating a large table takes long, and so may waiting for another instance that migrates. */
 const migrationLimits: Limits = { connectMs: 10_000, responseMs: 2 ** 31 - 1 };
 
-const useOf = ({ totalCount, idleCount, waitingCount }: pg.Pool) => ({
+const useOf = ({ totalCount, idleCount, waitingCount, options }: pg.Pool) => ({
+  max: options.max,
   used: totalCount - idleCount,
   idle: idleCount,
   waiting: waitingCount,
@@ -237,6 +244,10 @@ async function rejectReadOnly(connections: pg.Pool): Promise<void> {
   );
   if (rows[0]?.transaction_read_only === 'on') throw readOnly();
 }
+
+/** Takes some pages of the disk, and gives them back at once. */
+const diskProbe =
+  'create temp table muster_disk_probe on commit drop as select n, md5(n::text) from generate_series(1, 2000) as n';
 
 /** Another user may have created the tables. */
 async function checkTableRights(db: Kysely<Tables>, target: ReturnType<typeof targetOf>): Promise<void> {

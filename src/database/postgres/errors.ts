@@ -14,7 +14,7 @@ const awayCodes =
   /^(08|53|57P|25P03|28|3D|ECONN|ENOTFOUND|ENOENT|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|ERR_(TLS|SSL|OSSL)_)/;
 
 /** The server has rolled back, and another attempt fails as well. */
-const diskFull = '53100';
+export const diskFull = '53100';
 
 /** Errors without a code, from the driver or Kysely, about a connection that was lost or not established. */
 const awayMessages =

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { fillPeople } from '../../../test/people.ts';
+import { freePort } from '../../../test/ports.ts';
 import { type PostgresServer, startPostgresServer } from '../../../test/postgres-server.ts';
 import { startMuster, temporaryFolder } from '../../../test/process.ts';
 import { openDatabase } from '../../store/open.ts';
@@ -32,7 +33,16 @@ test('PostgreSQL failures', async (t) => {
   const server = await startPostgresServer(['fsync=off', 'full_page_writes=off']);
   t.after(() => server.stop());
   const url = await server.createDatabase();
-  const { child, origin, key = '' } = await startMuster(t, temporaryFolder(t), { MUSTER_DATABASE_URL: url });
+  const metricsPort = String(await freePort());
+  const {
+    child,
+    origin,
+    key = '',
+  } = await startMuster(t, temporaryFolder(t), {
+    MUSTER_DATABASE_URL: url,
+    MUSTER_METRICS_PORT: metricsPort,
+  });
+  const scrape = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
 
   async function call(method: string, path: string, body?: object, secret = key): Promise<Response> {
     const start = performance.now();
@@ -178,9 +188,12 @@ test('PostgreSQL failures', async (t) => {
 
   await t.test('requests to a frozen server end within 10 seconds', async () => {
     await underLoad(async (stop) => {
+      assert.match(await scrape(), /^muster_database_writable 1$/m);
       await server.freeze();
       try {
-        await Promise.all([assertUnavailable(), stop()]);
+        const [metrics] = await Promise.all([scrape(), assertUnavailable(), stop()]);
+        assert.match(metrics, /^muster_ready 0$/m);
+        assert.doesNotMatch(metrics, /^muster_(database_writable|database_size_bytes|backup_\w+) /m);
       } finally {
         await server.thaw();
       }

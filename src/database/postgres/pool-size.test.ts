@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { sendLate } from '../../../test/late-body.ts';
+import { freePort } from '../../../test/ports.ts';
+import { startPostgresServer } from '../../../test/postgres-server.ts';
+import { startMuster, temporaryFolder } from '../../../test/process.ts';
 import { startTestService, withKey } from '../../../test/service.ts';
 
 for (const size of [5, 7, 24]) {
@@ -52,6 +55,48 @@ for (const size of [5, 7, 24]) {
     await events.body?.cancel();
   });
 }
+
+test('an instance that gets fewer connections than it wants divides them, says so, and serves everything', {
+  timeout: 120_000,
+}, async (t) => {
+  const server = await startPostgresServer(['fsync=off', 'max_connections=9', 'autovacuum=off']);
+  t.after(() => server.stop());
+  const url = await server.createDatabase();
+  const metricsPort = String(await freePort());
+  const service = await startMuster(t, temporaryFolder(t), {
+    MUSTER_DATABASE_URL: url,
+    MUSTER_METRICS_PORT: metricsPort,
+  });
+  const send = async (path: string, body?: object) => {
+    const response = await fetch(`${service.origin}${path}`, {
+      method: body ? 'POST' : 'GET',
+      headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    await response.text();
+    return response.status;
+  };
+  const statuses: number[] = [];
+  for (let round = 0; round < 4; round++) {
+    const numbers = Array.from({ length: 12 }, (_, i) => round * 12 + i);
+    const requests = numbers.flatMap((i) => [
+      send('/v1/personnel', { name: `Person ${i}` }),
+      send(`/v1/personnel?department=${i}&limit=5`),
+      send(`/v1/risks/summary?min_score=${(i % 25) + 1}`),
+      send(`/v1/personnel?department=x${i}`),
+    ]);
+    statuses.push(...(await Promise.all(requests)));
+  }
+  assert.deepEqual([...new Set(statuses)].sort(), [200, 201]);
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  const sizes = [...metrics.matchAll(/^muster_database_pool_max\{pool="(\w+)"\} (\d+)$/gm)].map(
+    ([, pool, max]) => ({ pool, max: Number(max) }),
+  );
+  assert.deepEqual(sizes.map(({ pool }) => pool).sort(), ['quick', 'slow', 'stream']);
+  assert.ok(sizes.reduce((sum, { max }) => sum + max, 0) <= 8, JSON.stringify(sizes));
+  while (!service.stderr().includes('PostgreSQL refuses connections')) await setTimeout(20);
+  assert.equal(service.stderr().trim().split('\n').length, 1, service.stderr());
+});
 
 test('the smallest pool is enough for a change by a key whose access must be read again', async (t) => {
   const environment = { MUSTER_DATABASE_POOL: '5' };

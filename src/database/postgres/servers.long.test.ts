@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync } from 'node:fs';
+import { chmodSync, chownSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { mountSmallDisk } from '../../../test/disks.ts';
 import { makeFolder } from '../../../test/folders.ts';
 import { startPostgresServer } from '../../../test/postgres-server.ts';
+import { muster, temporaryFolder } from '../../../test/process.ts';
 import { isInstalled } from '../../../test/programs.ts';
 import { startTestService } from '../../../test/service.ts';
 import { openDatabase } from '../../store/open.ts';
@@ -31,6 +32,15 @@ test('a standby is ready neither for reads, which may be stale, nor for writes',
   const explained = await copy.checkReady().catch(copy.explain);
   assert.match(String(explained), /is a standby, which may lack the latest changes/);
   await assert.rejects(copy.checkWritable(), /standby/);
+  const started = await muster(temporaryFolder(t), ['serve'], {
+    MUSTER_DATABASE_URL: url.replace(primary.url, standby.url),
+    MUSTER_PORT: '0',
+  });
+  assert.equal(started.code, 1);
+  assert.match(
+    started.stderr,
+    /^muster: The database [^\n]* accepts no writes, [^\n]*: it is a standby [^\n]*\.\n$/,
+  );
   await standby.run('select pg_promote()');
   await copy.checkReady();
   await copy.checkWritable();
@@ -88,11 +98,13 @@ function createCertificate() {
   return { certificate, settings: [`ssl_cert_file=${certificate}`, `ssl_key_file=${key}`] };
 }
 
-test('a full disk is 507 at once, nothing is saved, and reads go on', async (t) => {
+test('a full disk is 507 at once, nothing is saved, reads go on, and /readyz?verbose says it until there is space', async (t) => {
   const folder = mountSmallDisk(t, '20m');
   if (folder === undefined) return;
   chmodSync(folder, 0o700);
   chownSync(folder, 65_534, 65_534);
+  const filler = join(folder, 'filler');
+  writeFileSync(filler, Buffer.alloc(4 * 1024 * 1024));
   const server = await startPostgresServer();
   t.after(() => server.stop());
   await server.run(`create tablespace small location '${folder}'`);
@@ -121,4 +133,18 @@ test('a full disk is 507 at once, nothing is saved, and reads go on', async (t) 
   }
   const risks = await service.list('/v1/risks', key);
   assert.deepEqual([saved > 0, risks.length], [true, saved]);
+  const writesOf = async () => {
+    const { status, body } = await service.get('/readyz?verbose');
+    assert.equal(status, 200);
+    return body.checks.find(({ name }: { name: string }) => name === 'writes');
+  };
+  const writable = async () =>
+    /^muster_database_writable (\d)$/m.exec((await service.get('/metrics', key)).text)?.[1];
+  const full = await writesOf();
+  assert.equal(full.status, 'failed');
+  assert.match(full.detail, /^The disk of the database is full\./);
+  assert.equal(await writable(), '0');
+  rmSync(filler);
+  assert.deepEqual(await writesOf(), { name: 'writes', status: 'ok' });
+  assert.equal(await writable(), '1');
 });

@@ -48,7 +48,8 @@ function sentenceFor(error: unknown, target: Target): string | undefined {
   if (code === '3D000')
     return `The database ${name} does not exist. Run as an administrator of PostgreSQL: CREATE DATABASE ${quoted(database)} OWNER ${quoted(user)};`;
   if (code === '42501') return missingRight(message, target);
-  if (code === '25006')
+  // Only a primary has a timeline of its own: see `serverTimeline`.
+  if (code === '25006' || code === '55000')
     return `The database ${name} accepts no writes, which the start needs: it is a standby or set to read-only. Use the address of the primary in MUSTER_DATABASE_URL.`;
   if (!isAway(error)) return undefined;
   return `The database ${name} cannot be reached (${message}). Check MUSTER_DATABASE_URL, and that the server is running and allows this user to connect.`;

@@ -12,7 +12,7 @@ import {
   sql,
 } from 'kysely';
 import { Problem, UsageError, unavailable } from '../../core/errors.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine, Report } from '../engine.ts';
 import type { BatchAdapter } from '../sql/batches.ts';
 import {
   baseUrlFunction,
@@ -26,7 +26,7 @@ import { QuickConnection, SqliteDriver } from './connections.ts';
 import { createDiskCheck, freeBytes } from './files/disk.ts';
 import { copyDatabase, removeOldCopies } from './files/dry-run-copy.ts';
 import { assertNoLog, assertOwnFile, createFile, hasContent, openFile } from './files/file.ts';
-import { FileGuard, fileLostText, type Report } from './files/file-guard.ts';
+import { FileGuard, fileLostText } from './files/file-guard.ts';
 import { lockFile } from './files/lock.ts';
 import {
   buildFile,

@@ -38,6 +38,7 @@ export function createWriteQueue(
   bulk: Kysely<Tables>,
   { beforeBulk, assertStored, afterCommit }: NonNullable<Engine['singleWriter']>,
   { recordTransaction, recordWrite }: Application,
+  onCommit: (seconds: number) => void,
 ) {
   const queue: Entry[] = [];
   let isRunning = false;
@@ -101,7 +102,13 @@ export function createWriteQueue(
   }
 
   async function runTransaction<T>(writer: Kysely<Tables>, work: Work<T>): Promise<T> {
-    const result = await writer.transaction().execute((db) => recordTransaction(db, work));
+    let sentAt = 0;
+    const result = await writer.transaction().execute(async (db) => {
+      const result = await recordTransaction(db, work);
+      sentAt = performance.now();
+      return result;
+    });
+    onCommit((performance.now() - sentAt) / 1000);
     assertStored();
     void afterCommit(bulk, runExclusive);
     return result;

@@ -10,11 +10,13 @@ import { grants, insufficientScope, type Scope } from '../../core/scopes.ts';
 import { inSnapshot } from '../../database/open.ts';
 import { hasSingleWriter } from '../../database/sql/batches.ts';
 import { versionOf } from '../../database/versions.ts';
+import { type SignInWay, signInWays } from '../../resources/sessions/schema.ts';
 import { type Actor, findActor } from '../../store/access/actors.ts';
 import { looksLikeSecret } from '../../store/access/secret.ts';
 import { scopeToProjects } from '../../store/project-scope.ts';
 import type { Tables } from '../../store/tables.ts';
 import { dataVersionAhead, requireVersion } from '../../store/writes/table-versions.ts';
+import { Counts } from '../ops/request-histogram.ts';
 import { varyOn } from '../response/headers.ts';
 import { actorTables, createActorCache } from './actor-cache.ts';
 import { isSameOrigin, isSessionToken, secretCookie } from './cookie.ts';
@@ -52,6 +54,13 @@ export function installAuth(app: FastifyInstance): void {
   app.decorate('actorCache', createActorCache(app.database));
   app.decorate('actorLimits', actorLimits(app.config));
   app.decorate('failedAttempts', createFailedAttempts(app));
+  app.decorate(
+    'signIns',
+    new Counts<{ way: SignInWay; result: string }>([
+      ...signInWays.map((way) => ({ way, result: 'succeeded' })),
+      ...(['password', 'passkey', 'oidc'] as const).map((way) => ({ way, result: 'failed' })),
+    ]),
+  );
   app.decorate('failedSignIns', createFailedSignIns(app));
   app.decorate(
     'signInQueue',

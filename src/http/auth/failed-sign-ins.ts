@@ -65,6 +65,7 @@ export function createFailedSignIns(app: FastifyInstance) {
   return {
     async record(request: FastifyRequest, { user_id, way, problem }: Failed): Promise<void> {
       log(request, problem ?? `Wrong ${way}.`, user_id ?? undefined);
+      app.signIns.add({ way, result: 'failed' });
       const text = [networkOfClient(request), user_id, way, problem].join(' ');
       const key = counted.has(text) || counted.size < maxTracked ? text : '';
       const known = counted.get(key);

@@ -5,7 +5,11 @@ import { setTimeout } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { startMuster, temporaryFolder } from '../../../test/process.ts';
 import { sendRaw } from '../../../test/raw-http.ts';
+import { onSqlite } from '../../../test/service.ts';
+import { momentOf } from '../../core/clock.ts';
+import { Problem, unavailable } from '../../core/errors.ts';
 import { newSecret } from '../../store/access/secret.ts';
+import { logBackgroundError } from './logging.ts';
 
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
 
@@ -121,6 +125,7 @@ test('keys, sessions, links and passwords are never logged, at any log level and
       [30, trace],
     ],
   );
+  assert.match(ofDefect[0].stack, /no such table/);
   assert.equal(
     service.stdout().split(key).length,
     3,
@@ -159,4 +164,43 @@ test('a client that leaves before its response begins is not an error', async (t
   service.child.kill('SIGTERM');
   assert.equal(await service.exit, 0);
   assert.doesNotMatch(service.stderr(), /"level":50/);
+});
+
+onSqlite('an outage', (start) => {
+  test('is logged once a second, without stacks, with how many lines were left out', async (t) => {
+    let now = Date.parse('2026-11-19T12:00:00Z');
+    const clock = () => momentOf(new Date(now));
+    const lines: string[] = [];
+    t.mock.method(process.stderr, 'write', (line: string) => lines.push(line) > 0);
+    const service = await start(t, { clock, environment: { MUSTER_LOG_LEVEL: 'error' } });
+    const { database } = service.app;
+    let cause: Error = new Error('Connection refused');
+    t.mock.method(database, 'checkReady', async () => {
+      throw cause;
+    });
+    const fail = async (count: number) => {
+      for (let i = 0; i < count; i++) assert.equal((await service.get('/readyz')).status, 503);
+    };
+    await fail(50);
+    now += 999;
+    await fail(1);
+    now += 1;
+    await fail(3);
+    cause = new Problem('storage_full', 'The disk is full.', { cause: new Error('No space') });
+    for (let i = 0; i < 2; i++) assert.equal((await service.get('/readyz')).status, 507);
+    // What the service does by itself fails for the same reason.
+    logBackgroundError(service.app, unavailable('The database cannot be reached.', 1, cause));
+    const logged = lines.map((line) => JSON.parse(line));
+    assert.deepEqual(
+      logged.map(({ code, cause, left_out, stack }) => [code, cause, left_out, stack]),
+      [
+        ['unavailable', 'Connection refused', undefined, undefined],
+        ['unavailable', 'Connection refused', 50, undefined],
+        ['storage_full', 'No space', undefined, undefined],
+      ],
+    );
+    for (const { request_id } of logged) assert.ok(request_id);
+    logBackgroundError(service.app, new Error('A bug.'));
+    assert.match(JSON.parse(lines.at(-1) ?? '').err.stack, /A bug/);
+  });
 });

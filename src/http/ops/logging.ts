@@ -7,6 +7,8 @@ import {
   LogController,
 } from 'fastify';
 import type { Config } from '../../config.ts';
+import { Problem, type ProblemCode } from '../../core/errors.ts';
+import type { Database } from '../../database/open.ts';
 import { traceIdOf } from '../request/request-ids.ts';
 import { RequestHistogram } from './request-histogram.ts';
 import type { Tracing } from './tracing.ts';
@@ -52,12 +54,45 @@ export function recordReply(request: FastifyRequest, reply: FastifyReply, ms = r
 }
 
 /** Logs an error of work that no request waits for, unless the database has already logged it. */
-export function logBackgroundError(
-  { database, log }: Pick<FastifyInstance, 'database' | 'log'>,
-  error: unknown,
+export function logBackgroundError(app: Failing, error: unknown): void {
+  const problem = error instanceof Problem ? error : app.database.explain(error);
+  if (!problem) app.log.error(error);
+  else if (problem === error || problem.cause !== undefined) logFailure(app, problem);
+}
+
+type Failing = Pick<FastifyInstance, 'database' | 'log' | 'clock'>;
+
+/** By database and code: when the last line was logged, and how many were left out since. */
+const outages = new WeakMap<Database, Map<ProblemCode, { at: number; left_out: number }>>();
+const outageLogMs = 1_000;
+
+/** During an outage everything fails for the same reason, which is logged once a second, and without its stack. */
+export function logFailure(
+  { database, clock, log: appLog }: Failing,
+  { code, message, cause }: Problem,
+  log: FastifyBaseLogger = appLog,
 ): void {
-  const problem = database.explain(error);
-  if (!problem || problem.cause !== undefined) log.error(error);
+  const described = describeCause(cause);
+  if (code === 'internal') return void log.error({ ...described, code }, message);
+  const byCode = outages.get(database) ?? new Map();
+  outages.set(database, byCode);
+  const now = Date.parse(clock().now);
+  const last = byCode.get(code) ?? { at: Number.NEGATIVE_INFINITY, left_out: 0 };
+  // A clock that was set back must not silence it.
+  if (Math.abs(now - last.at) < outageLogMs) {
+    last.left_out++;
+    return;
+  }
+  byCode.set(code, { at: now, left_out: 0 });
+  log.error({ ...described, stack: undefined, code, left_out: last.left_out || undefined }, message);
+}
+
+/** Leaves out the extra properties of driver errors, which contain values of rows. */
+function describeCause(cause: unknown) {
+  if (cause === undefined) return {};
+  if (!(cause instanceof Error)) return { cause: String(cause) };
+  const driver_code = 'code' in cause ? cause.code : undefined;
+  return { cause: cause.message, driver_code, stack: cause.stack };
 }
 
 type LoggedResponse = { method: string; route: string; status: number; ms: number; key: string | undefined };

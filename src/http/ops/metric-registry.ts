@@ -1,5 +1,7 @@
+import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, type Metric, Registry } from 'prom-client';
+import { Problem } from '../../core/errors.ts';
 import { readBackupRecord } from '../../store/backup/record.ts';
 import { newestBackup } from './backups.ts';
 import { bucketBounds, type Histogram } from './request-histogram.ts';
@@ -17,7 +19,7 @@ const watchedStatuses = [500, 503, 507];
 export function createRegistry(
   app: FastifyInstance,
   eventLoopDelay: Histogram,
-  readiness: { isReady: boolean },
+  isReady: () => Promise<boolean>,
 ): Registry {
   const registry = new Registry();
   const metrics: Metrics = {
@@ -26,10 +28,14 @@ export function createRegistry(
     histogram: histogramsOf(registry),
     readGauge: readGaugesOf(registry),
   };
-  metrics.gauge('muster_ready', 'Whether GET /readyz is 200.', () => Number(readiness.isReady));
+  metrics.readGauge('muster_ready', 'Whether GET /readyz is 200.', async () => Number(await isReady()));
   httpMetrics(metrics, app);
   databaseMetrics(metrics, app);
   webhookMetrics(metrics, app);
+  metrics.counter('muster_sign_ins_total', 'Attempts to sign in, by way and result.', () =>
+    app.signIns.samples(),
+  );
+  jobMetrics(metrics, app);
   metrics.gauge(
     'muster_acceptances_expired',
     'Risks whose acceptance has expired and that are still to be reopened.',
@@ -101,7 +107,10 @@ function httpMetrics({ gauge, counter, histogram }: Metrics, app: FastifyInstanc
   ]);
 }
 
-function databaseMetrics({ gauge, readGauge }: Metrics, app: FastifyInstance): void {
+function databaseMetrics({ gauge, histogram, readGauge }: Metrics, app: FastifyInstance): void {
+  histogram('muster_database_commit_duration_seconds', 'Duration of commits, on disk.', () => [
+    { labels: {}, histogram: app.commitDurations },
+  ]);
   let reading: ReturnType<typeof app.database.storage> | undefined;
   /** One read for the gauges of a scrape, which are read at the same time. */
   const storage = () => {
@@ -156,7 +165,8 @@ function databaseMetrics({ gauge, readGauge }: Metrics, app: FastifyInstance): v
   readGauge('muster_database_writable', '1 if the database accepts writes, 0 if not.', () =>
     app.database.checkWritable().then(
       () => 1,
-      () => 0,
+      // Whether a database that does not respond accepts writes is unknown.
+      (error) => (error instanceof Problem ? 0 : undefined),
     ),
   );
   const pools = () => Object.entries(app.database.pools());
@@ -165,6 +175,9 @@ function databaseMetrics({ gauge, readGauge }: Metrics, app: FastifyInstance): v
       { labels: { pool, state: 'used' }, value: used },
       { labels: { pool, state: 'idle' }, value: idle },
     ]),
+  );
+  gauge('muster_database_pool_max', 'Connections that a pool may open, if the database is a server.', () =>
+    pools().flatMap(([pool, { max }]) => (max === undefined ? [] : { labels: { pool }, value: max })),
   );
   gauge('muster_database_pool_waiting', 'Operations waiting for a connection, by pool.', () =>
     pools().map(([pool, { waiting }]) => ({ labels: { pool }, value: waiting })),
@@ -187,6 +200,15 @@ function webhookMetrics({ gauge, counter }: Metrics, { deliveryCounts: counts }:
     { labels: { result: 'retried' }, value: counts.retried },
     { labels: { result: 'failed' }, value: counts.failed },
   ]);
+}
+
+function jobMetrics({ counter }: Metrics, { jobCounts }: FastifyInstance): void {
+  const { runs, seconds, deleted } = jobCounts;
+  counter('muster_job_runs_total', 'Runs of jobs, by result.', () => runs.samples());
+  counter('muster_job_seconds_total', 'How long jobs have taken.', () => seconds.samples());
+  counter('muster_retention_deleted_total', 'Rows that jobs have deleted because of their age.', () =>
+    deleted.samples(),
+  );
 }
 
 /** Named as prom-client and other Node services name them, so that existing dashboards work. */
@@ -225,13 +247,19 @@ function metricsOf(registry: Registry, Kind: typeof Gauge | typeof Counter) {
   };
 }
 
+/** Prometheus waits for 10 seconds by default, but a frozen database must not make the other values late. */
+const maxReadMs = 1_500;
+
 /** Returns a function that registers gauges that take a query or a system call. Without a value there is no sample. */
 function readGaugesOf(registry: Registry) {
   const type = 'gauge';
   return (name: string, help: string, read: () => Promise<number | undefined>): void => {
     const get = async () => {
       // A scrape must not fail because one value is missing.
-      const value = await read().catch(() => undefined);
+      const value = await Promise.race([
+        read().catch(() => undefined),
+        setTimeout(maxReadMs, undefined, { ref: false }),
+      ]);
       return { name, help, type, values: value === undefined ? [] : [{ value, labels: {} }] };
     };
     registry.registerMetric({ name, type, get } as unknown as Metric);

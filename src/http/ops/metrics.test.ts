@@ -10,6 +10,8 @@ import { temporaryFolder } from '../../../test/process.ts';
 import { onBothEngines, onSqlite, type TestService, withKey } from '../../../test/service.ts';
 import { startService } from '../../commands/serve.ts';
 import { fileDatabaseUrl, readConfig } from '../../config.ts';
+import { unavailable } from '../../core/errors.ts';
+import { createJobs } from '../../jobs/schedule.ts';
 import { bucketBounds, Histogram } from './request-histogram.ts';
 
 onBothEngines('metrics', (start) => {
@@ -50,6 +52,55 @@ onBothEngines('metrics', (start) => {
   });
 });
 
+onBothEngines('metrics of work in the background', (start) => {
+  test('count sign-ins, runs of jobs, deleted rows and commits', async (t) => {
+    const { service, key } = await withKey(start(t));
+    const read = async () => scrape(service, key);
+    const signIn = (body: object) =>
+      service.call('POST', '/v1/session', undefined, body, { origin: service.origin });
+    const before = await read();
+    assert.equal(before.get('muster_sign_ins_total{way="password",result="failed"}'), 0);
+    assert.equal((await signIn({ key })).status, 204);
+    assert.equal((await signIn({ email: 'nobody@example.com', password: 'wrong' })).status, 401);
+    const [commits, ways] = ['muster_database_commit_duration_seconds_count', 'muster_sign_ins_total'];
+    const after = await read();
+    assert.equal(after.get(`${ways}{way="key",result="succeeded"}`), 1);
+    assert.equal(after.get(`${ways}{way="password",result="failed"}`), 1);
+    assert.equal(after.get(`${ways}{way="password",result="succeeded"}`), 0);
+    assert.ok((after.get(commits) ?? 0) > (before.get(commits) ?? Number.NaN));
+
+    const headers = { 'idempotency-key': 'a' };
+    await service.call('POST', '/v1/groups', key, { name: 'A' }, headers);
+    await service.database.write((db) =>
+      db.updateTable('idempotency').set({ created_at: '2020-01-01T00:00:00.000Z' }).execute(),
+    );
+    const jobs = createJobs(service.app);
+    await jobs.runDue();
+    jobs.start(1);
+    const deleted = 'muster_retention_deleted_total{name="responses"}';
+    while (!(await read()).get(deleted)) await setImmediate();
+    await jobs.stop();
+    const end = await read();
+    assert.equal(end.get(deleted), 1);
+    for (const job of ['folds', 'acceptances', 'dated_events', 'sequence'])
+      assert.ok((end.get(`muster_job_runs_total{name="${job}",result="succeeded"}`) ?? 0) > 0, job);
+    assert.equal(end.get('muster_job_runs_total{name="folds",result="failed"}'), 0);
+    assert.ok((end.get('muster_job_seconds_total{name="responses"}') ?? 0) > 0);
+  });
+
+  test('count a job that fails', async (t) => {
+    const { service, key } = await withKey(start(t));
+    const { mock } = t.mock.method(service.app.organizationClock, 'refresh', async () => {
+      throw new Error('Injected.');
+    });
+    await assert.rejects(createJobs(service.app).runDue(), /Injected/);
+    mock.restore();
+    const values = await scrape(service, key);
+    assert.equal(values.get('muster_job_runs_total{name="acceptances",result="failed"}'), 1);
+    assert.equal(values.get('muster_job_runs_total{name="acceptances",result="succeeded"}'), 0);
+  });
+});
+
 onSqlite('metrics', (start) => {
   test('the counters of alerts begin with 0, so that the first error is an increase', async (t) => {
     const { service, key } = await withKey(start(t), 'metrics.read');
@@ -74,6 +125,33 @@ onSqlite('metrics', (start) => {
     });
     assert.equal((await service.get('/readyz')).status, 503);
     assert.equal((await scrape(service, key)).get('muster_ready'), 0);
+  });
+
+  test('leave out what a database that does not respond would have to say', {
+    timeout: 60_000,
+  }, async (t) => {
+    const { service, key } = await withKey(start(t), 'metrics.read');
+    const { database } = service.app;
+    const never = () => new Promise<never>(() => {});
+    const mocks = (['checkWritable', 'storage', 'checkReady'] as const).map((name) =>
+      t.mock.method(database, name, never),
+    );
+    const frozen = await scrape(service, key);
+    assert.equal(frozen.get('muster_ready'), 0);
+    for (const name of ['muster_database_writable', 'muster_database_size_bytes'])
+      assert.ok(!frozen.has(name), name);
+    assert.equal(frozen.get('muster_acceptances_expired'), 0);
+    for (const { mock } of mocks) mock.restore();
+
+    for (const [error, expected] of [
+      [new Error('Connection terminated'), undefined],
+      [unavailable('The database does not accept writes.', 1), 0],
+    ] as const) {
+      const { mock } = t.mock.method(database, 'checkWritable', () => Promise.reject(error));
+      assert.equal((await scrape(service, key)).get('muster_database_writable'), expected, error.message);
+      mock.restore();
+    }
+    assert.equal((await scrape(service, key)).get('muster_database_writable'), 1);
   });
 
   test('the states of requests in flight do not overlap', async (t) => {

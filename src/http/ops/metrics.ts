@@ -10,15 +10,13 @@ import { Histogram } from './request-histogram.ts';
 /** Serves metrics for Prometheus, to keys with `metrics.read` or on a port of their own. */
 export function metricsRoute(app: App, isReady: () => Promise<boolean>): void {
   const eventLoopDelay = sampleEventLoopDelay(app);
-  const readiness = { isReady: false };
   let registry: Promise<Registry> | undefined;
   const scrape: Scrape = async () => {
     // prom-client is loaded by the first scrape, so that starting does not wait for it.
     registry ??= import('./metric-registry.ts').then(({ createRegistry }) =>
-      createRegistry(app, eventLoopDelay, readiness),
+      createRegistry(app, eventLoopDelay, isReady),
     );
     const loaded = await registry;
-    readiness.isReady = await isReady();
     return { contentType: loaded.contentType, text: await loaded.metrics() };
   };
 

@@ -50,3 +50,29 @@ export class RequestHistogram {
     return histogram;
   }
 }
+
+/** Numbers that only grow, by labels. Those that are known from the start begin with 0. */
+export class Counts<Labels extends Record<string, string>> {
+  readonly #values: Map<string, { labels: Labels; value: number }>;
+
+  constructor(known: readonly Labels[]) {
+    this.#values = new Map(known.map((labels) => [JSON.stringify(labels), { labels, value: 0 }]));
+  }
+
+  add(labels: Labels, count = 1): void {
+    const key = JSON.stringify(labels);
+    const known = this.#values.get(key) ?? { labels, value: 0 };
+    this.#values.set(key, { labels, value: known.value + count });
+  }
+
+  samples(): { labels: Labels; value: number }[] {
+    return [...this.#values.values()];
+  }
+}
+
+/** The runs of jobs, how long they took, and how many rows they have deleted because of their age. */
+export type JobCounts = {
+  runs: Counts<{ name: string; result: string }>;
+  seconds: Counts<{ name: string }>;
+  deleted: Counts<{ name: string }>;
+};

@@ -13,7 +13,7 @@ import {
 } from '../../core/errors.ts';
 import { limits } from '../../core/schemas.ts';
 import { shortened } from '../../core/text.ts';
-import { recordReply } from '../ops/logging.ts';
+import { logFailure, recordReply } from '../ops/logging.ts';
 import { allowedMethods, writablePath } from '../request/allowed-methods.ts';
 import { hasLargeRest } from '../request/drain.ts';
 import { requestIdOf } from '../request/request-ids.ts';
@@ -154,8 +154,7 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Prob
   if (status === 415 && request.method === 'PATCH') {
     reply.header('accept-patch', 'application/merge-patch+json, application/json');
   }
-  if (status >= 500 && problem.cause)
-    request.log.error({ ...describeCause(problem.cause), code: problem.code }, problem.message);
+  if (status >= 500 && problem.cause) logFailure(request.server, problem, request.log);
   return reply
     .code(status)
     .headers(problem.headers)
@@ -165,13 +164,6 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Prob
 
 export const problemBody = ({ server, url, id }: FastifyRequest, problem: Problem) =>
   bodyOf(problem, { baseUrl: server.baseUrl, instance: pathOf(url), request_id: id });
-
-/** Leaves out the extra properties of driver errors, which contain values of rows. */
-function describeCause(cause: unknown) {
-  if (!(cause instanceof Error)) return { cause: String(cause) };
-  const driver_code = 'code' in cause ? cause.code : undefined;
-  return { cause: cause.message, driver_code, stack: cause.stack };
-}
 
 function bodyOf(
   problem: Problem,

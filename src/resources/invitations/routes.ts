@@ -101,6 +101,7 @@ export function invitationRoutes(app: App): void {
         await store(db, access, change);
         return signIn(request, db, async () => actor, { way: 'invitation' });
       });
+      app.signIns.add({ way: 'invitation', result: 'succeeded' });
       return reply.code(204).headers({ 'set-cookie': cookie, 'cache-control': 'no-store' }).send();
     },
   );

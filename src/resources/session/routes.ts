@@ -85,6 +85,7 @@ export function sessionRoutes(app: App): void {
       assertSameOrigin(request);
       const { way, find } = await identify(app, request, request.body);
       const cookie = await app.database.write((db) => signIn(request, db, find, { way }));
+      app.signIns.add({ way, result: 'succeeded' });
       return reply.code(204).headers({ 'set-cookie': cookie, 'cache-control': 'no-store' }).send();
     },
   );

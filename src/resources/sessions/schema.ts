@@ -4,7 +4,7 @@ import { columnsOf, describeResource, Hash } from '../descriptor.ts';
 import { problemsOfSignIn } from '../session/schema.ts';
 
 /** How a session was started. */
-const signInWays = ['password', 'passkey', 'oidc', 'invitation', 'link', 'key'] as const;
+export const signInWays = ['password', 'passkey', 'oidc', 'invitation', 'link', 'key'] as const;
 export type SignInWay = (typeof signInWays)[number];
 
 /** Why a session ended before its time. */

@@ -115,14 +115,18 @@ const expiredRows = ({ now, idleSince, failedBefore }: ExpiryTimes) =>
     ['sign_in_failures', 'last_at', failedBefore],
   ] as const;
 
-export async function deleteExpired(db: Transaction<Tables>, times: ExpiryTimes): Promise<void> {
+export async function deleteExpired(db: Transaction<Tables>, times: ExpiryTimes): Promise<number> {
   // Another instance may delete the same rows, and whoever signs in may replace some of them.
   await lockTables(db, 'access', 'sign_in_failures');
-  for (const [table, column, before] of expiredRows(times))
-    await db
+  let deleted = 0;
+  for (const [table, column, before] of expiredRows(times)) {
+    const { numDeletedRows } = await db
       .deleteFrom(table as 'sessions')
       .where(column as 'expires_at', '<', before)
-      .execute();
+      .executeTakeFirstOrThrow();
+    deleted += Number(numDeletedRows);
+  }
+  return deleted;
 }
 
 /** Whether there is anything to delete, which needs no write transaction. */

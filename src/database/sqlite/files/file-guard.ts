@@ -1,7 +1,6 @@
 import { renameSync, rmSync } from 'node:fs';
+import type { Report } from '../../engine.ts';
 import { type FileIdentity, fileMoved, identify, isSameFile } from './file.ts';
-
-export type Report = (level: 'fatal' | 'warn', message: string) => void;
 
 /** How often the file is checked while there are no writes. */
 const checkIntervalMs = 1000;

@@ -152,6 +152,7 @@ export function oidcRoutes(app: App): void {
           return { user_id, cookie };
         });
         if (cookie === undefined) throw new SignInRefused('no_access', user_id);
+        app.signIns.add({ way: 'oidc', result: 'succeeded' });
         return await noStore(reply)
           .header('set-cookie', cookie)
           .redirect(`${app.baseUrl}${attempt.return_to}`, 303);
