@@ -1,17 +1,27 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import Sqlite from 'better-sqlite3';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../src/config.ts';
 import { startHaproxy } from './haproxy.ts';
 import { startNginxExample } from './nginx.ts';
 import { freePort } from './ports.ts';
-import { temporaryFolder } from './process.ts';
+import { inheritedEnvironment, mainFile, temporaryFolder } from './process.ts';
 import { isInstalled } from './programs.ts';
 import { startCaddyExample } from './proxies.ts';
 import { onBothEngines } from './service.ts';
@@ -77,6 +87,50 @@ test('the timer of backups is valid, and keeps some', (t) => {
   writeFileSync(timer, read('deploy/systemd/muster-backup.timer'));
   const printed = runTool(t, 'systemd-analyze', ['verify', '--man=no', timer]);
   if (printed !== undefined) assert.doesNotMatch(printed, /muster-backup/, printed);
+});
+
+test('a backup needs the capabilities of its unit to open the database of the dynamic user, and no more', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('needs root to act as another user');
+  const unit = read('deploy/systemd/muster-backup.service');
+  const [, text = ''] = /^CapabilityBoundingSet=(.*)$/m.exec(unit) ?? [];
+  const all = text.split(' ').map((name) => name.replace('CAP_', '').toLowerCase());
+  const folder = temporaryFolder(t);
+  const run = async (capabilities: string[]) => {
+    const data = join(folder, `data-${capabilities.join('-')}`);
+    const file = join(data, 'muster.db');
+    mkdirSync(data, { mode: 0o700 });
+    const env = { ...inheritedEnvironment(), MUSTER_DATABASE_URL: `sqlite:${file}` };
+    execFileSync(process.execPath, [mainFile, 'migrate'], { cwd: folder, env });
+    // More than the pipe takes, so that the backup waits with the database open.
+    const database = new Sqlite(file);
+    database.exec(`insert into settings (name, value) with recursive rows (i) as (select 1 union all select i + 1 from rows where i < 4000)
+      select 'row' || i, hex(randomblob(500)) from rows`);
+    database.close();
+    const user = 54_321;
+    for (const name of ['.', ...readdirSync(data)]) chownSync(join(data, name), user, user);
+    const bounding = ['-all', ...capabilities.map((name) => `+${name}`)].join();
+    const child = spawn(
+      'setpriv',
+      [`--bounding-set=${bounding}`, '--', process.execPath, mainFile, 'backup'],
+      {
+        cwd: folder,
+        env,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    );
+    const exit = once(child, 'exit');
+    const started = new Promise((resolve) => child.stdout.once('readable', resolve));
+    await Promise.race([started, exit]);
+    // A service that starts meanwhile must be able to open the files that SQLite has created.
+    const files = readdirSync(data);
+    const owners = files.map((name) => statSync(join(data, name)).uid);
+    child.stdout.resume();
+    const [code] = await exit;
+    return code === 0 && files.includes('muster.db-shm') && owners.every((owner) => owner === user);
+  };
+  assert.equal(await run(all), true);
+  for (const name of all)
+    assert.equal(await run(all.filter((one) => one !== name)), false, `without ${name}`);
 });
 
 test('the nginx configuration is valid', (t) => {
@@ -263,7 +317,101 @@ test('the Kubernetes manifests fit together', (t) => {
   assert.deepEqual(find('NetworkPolicy').spec.podSelector, selector);
   const { scaleTargetRef } = find('HorizontalPodAutoscaler').spec;
   assert.equal(scaleTargetRef.name, find('Deployment').metadata.name);
+  const { rules: routes, tls } = find('Ingress').spec;
+  const { hostname } = new URL(settings.MUSTER_BASE_URL);
+  assert.deepEqual([routes[0].host, tls[0].hosts], [hostname, [hostname]]);
+  const { name, port } = routes[0].http.paths[0].backend.service;
+  assert.deepEqual([name, port], [find('Service').metadata.name, { name: 'http' }]);
+  const [fromIngress] = find('NetworkPolicy').spec.ingress;
+  assert.deepEqual(fromIngress.ports, [{ port: 'http' }]);
+  for (const { targetPort } of find('Service').spec.ports)
+    assert.ok(
+      container.ports.some(({ name }: { name: string }) => name === targetPort),
+      targetPort,
+    );
   runTool(t, 'kubectl', ['kustomize', 'deploy/kubernetes']);
+});
+
+/** What the examples scrape has these labels. Prometheus adds them to those of the service. */
+function scrapedLabels(): Record<string, Record<string, string>> {
+  const find = (kind: string) => manifests().find((manifest) => manifest.kind === kind);
+  const [{ job_name, static_configs }] = parse(read('deploy/prometheus/prometheus.yml')).scrape_configs;
+  const { jobLabel, selector, endpoints } = find('ServiceMonitor').spec;
+  const { metadata, spec } = find('Service');
+  for (const [name, value] of Object.entries(selector.matchLabels))
+    assert.equal(metadata.labels[name], value);
+  const [{ port }] = endpoints;
+  assert.ok(spec.ports.some(({ name }: { name: string }) => name === port));
+  const [container] = find('Deployment').spec.template.spec.containers;
+  const { containerPort } = container.ports.find(({ name }: { name: string }) => name === port);
+  const setting = container.env.find(({ name }: { name: string }) => name === 'MUSTER_METRICS_PORT');
+  assert.equal(setting.value, String(containerPort));
+  return {
+    'prometheus.yml': { job: job_name, instance: static_configs[0].targets[0] },
+    'the ServiceMonitor': {
+      job: metadata.labels[jobLabel],
+      instance: `10.42.0.7:${containerPort}`,
+      namespace: 'ops',
+      service: metadata.name,
+      pod: 'muster-1',
+      container: container.name,
+      endpoint: port,
+    },
+  };
+}
+
+onBothEngines('the alerts', (start) => {
+  test('fire for what the examples scrape if it is gone, and not if it is well', async (t) => {
+    assert.deepEqual(
+      manifests().find(({ kind }) => kind === 'PrometheusRule').spec,
+      parse(read('deploy/prometheus/muster.rules.yml')),
+    );
+    const service = await start(t);
+    const { text } = await service.get('/metrics', await service.key('metrics.read'));
+    const { groups } = parse(read('deploy/prometheus/muster.rules.yml'));
+    const names: string[] = groups[0].rules.map(({ alert }: { alert: string }) => alert);
+    const tests = Object.entries(scrapedLabels()).flatMap(([example, labels]) => {
+      const added = Object.entries(labels).map(([name, value]) => `${name}="${value}"`);
+      const scraped = [...text.matchAll(/^(\w+)(?:\{(.*)\})? (\S+)$/gm)].map(([, name, own, value]) => ({
+        series: `${name}{${[...added, ...(own ? [own] : [])].join()}}`,
+        // These depend on the machine.
+        values: `${{ process_resident_memory_bytes: 2e8, muster_disk_free_bytes: 5e9 }[name ?? ''] ?? value}x240`,
+      }));
+      assert.ok(scraped.length > 50);
+      const up = (value: number) => ({ series: `up{${added}}`, values: `${value}x240` });
+      const expect = (alertname: string, exp_alerts: object[] = []) => ({
+        alertname,
+        eval_time: '50m',
+        exp_alerts,
+      });
+      const { alert, annotations } = groups[0].rules[0];
+      assert.equal(alert, 'MusterDown');
+      const summary = annotations.summary.replace('{{ $labels.instance }}', labels.instance);
+      const gone = { exp_labels: { ...labels, severity: 'critical' }, exp_annotations: { summary } };
+      const unknown = {
+        exp_labels: { job: labels.job, severity: 'warning' },
+        exp_annotations: { summary: 'Nothing says when the last backup was made' },
+      };
+      return [
+        {
+          name: example,
+          interval: '15s',
+          input_series: [up(1), ...scraped],
+          alert_rule_test: names.map((name) => expect(name)),
+        },
+        {
+          name: `${example}, gone`,
+          interval: '15s',
+          input_series: [up(0)],
+          alert_rule_test: [expect('MusterDown', [gone]), expect('MusterBackupUnknown', [unknown])],
+        },
+      ];
+    });
+    const file = join(temporaryFolder(t), 'scraped.test.yml');
+    const rule_files = [join(root, 'deploy/prometheus/muster.rules.yml')];
+    writeFileSync(file, JSON.stringify({ rule_files, evaluation_interval: '15s', tests }));
+    runTool(t, 'promtool', ['test', 'rules', file]);
+  });
 });
 
 test('the Dockerfile builds from files that exist, and runs as another user than root', () => {
