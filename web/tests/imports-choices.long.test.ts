@@ -158,8 +158,8 @@ test('a file is imported on the list of all projects, which creates missing ones
   await dialog.getByText('1 row names another project: New Hermes.').waitFor();
   await dialog.getByRole('button', { name: 'Use the projects of the file' }).click();
   await dialog.getByText('2 rows: 1 new, 1 with errors.').waitFor();
-  await dialog.getByText('or check “Create missing projects”').waitFor();
-  await dialog.getByLabel('Create missing projects').check();
+  await dialog.getByText('Choose above what becomes of its rows.').waitFor();
+  await dialog.getByLabel('New Hermes').selectOption('Create project');
   await dialog.getByText('2 rows: 2 new.').waitFor();
   await dialog.getByRole('button', { name: 'Cancel' }).click();
 
@@ -170,7 +170,7 @@ test('a file is imported on the list of all projects, which creates missing ones
   await dialog.getByText('1 row: 1 new.').waitFor();
   await choose(page, 'log.csv', Buffer.from(file), 'Choose another file');
   await dialog.getByText('2 rows: 1 new, 1 with errors.').waitFor();
-  await dialog.getByLabel('Create missing projects').check();
+  await dialog.getByLabel('New Hermes').selectOption('Create project');
   await dialog.getByRole('button', { name: 'Import 2 rows' }).click();
   await dialog.getByText('Import finished. 2 rows: 2 new.').waitFor();
   await dialog.getByRole('link', { name: 'View issues' }).click();

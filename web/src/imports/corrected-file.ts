@@ -56,6 +56,20 @@ export function peopleInUse(
   return Object.fromEntries(Object.entries(people).filter(([text]) => used.has(wordsOf(text))));
 }
 
+/** The projects whose text still occurs after the edits. */
+export function projectsInUse(
+  projects: Settings['projects'],
+  { results }: ImportReport,
+  edits: Edits,
+): Settings['projects'] {
+  const used = new Set(
+    results.flatMap(({ line, data = {} }) =>
+      Object.values({ ...data, ...edits.get(line) }).map((text) => text.trim()),
+    ),
+  );
+  return Object.fromEntries(Object.entries(projects).filter(([text]) => used.has(text)));
+}
+
 /** `Lovelace, Ada` and `Ada Lovelace` are the same name. */
 const wordsOf = (text: string) =>
   text

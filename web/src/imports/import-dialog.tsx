@@ -8,12 +8,14 @@ import { ErrorNotice } from '../components/error-notice.tsx';
 import { pluralize } from '../format.ts';
 import { Columns } from './columns.tsx';
 import { ConstantValues } from './constants.tsx';
-import { peopleInUse, valuesInUse } from './corrected-file.ts';
+import { peopleInUse, projectsInUse, valuesInUse } from './corrected-file.ts';
 import { FileOptions } from './file-options.tsx';
 import { ImportOptions, Progress, TargetSwitch } from './options.tsx';
 import { OtherProjects } from './other-projects.tsx';
 import { People } from './people.tsx';
+import { isProjectField, Projects, useOnlyProject } from './projects.tsx';
 import { Results } from './results.tsx';
+import { errorInConsole } from './row-errors.ts';
 import {
   type ColumnMap,
   countArrived,
@@ -61,6 +63,13 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
   const result = done && done.file === file ? done.report : undefined;
   const run = file && { path: target.path, file, settings, ...corrected };
   const dryRun = useDryRun(result ? undefined : run);
+  // A file that names no project can only be about the one that there is. The choice is shown, and can be removed.
+  const onlyProject = useOnlyProject(target.isAcross === true && isProjectMissing(dryRun.error));
+  const [presetFor, setPresetFor] = useState<File>();
+  if (onlyProject && file && presetFor !== file) {
+    setPresetFor(file);
+    setSettings({ ...settings, set: { ...settings.set, project: onlyProject } });
+  }
   const attemptOf = useAttempts();
   const [arrived, setArrived] = useState<number>();
 
@@ -104,6 +113,7 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
       ...former,
       map_values: valuesInUse(former.map_values, report, edits),
       people: peopleInUse(former.people, report, edits),
+      projects: projectsInUse(former.projects, report, edits),
     }));
   };
   const title = `Import ${target.plural}`;
@@ -193,6 +203,13 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
             )}
             {report && (
               <>
+                {target.isAcross && (
+                  <Projects
+                    report={report}
+                    settings={settings}
+                    onChange={(projects) => setSettings({ ...settings, ...projects })}
+                  />
+                )}
                 <Values
                   summary={report.summary}
                   map={settings.map_values}
@@ -206,7 +223,7 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
               </>
             )}
             {isPending && <Progress progress={progress} message="Checking… Nothing has been imported yet." />}
-            {failure && <ErrorNotice error={failure} />}
+            {failure && <ErrorNotice error={errorInConsole(failure)} />}
             {arrived !== undefined && (
               <p className="notice" role="alert">
                 The response to the last attempt was lost, and {pluralize(arrived, 'row')} here{' '}
@@ -222,6 +239,12 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
                 onDateOrder={(date_order) => setSettings({ ...settings, date_order })}
                 onScale={(column, scale) =>
                   setSettings({ ...settings, scales: { ...settings.scales, [column]: scale } })
+                }
+                onOneProject={(column) =>
+                  setSettings(withColumns(settings, columns, { ...settings.map, [column]: 'external_id' }))
+                }
+                onProjectsOfFile={
+                  target.ofProject && (() => target.ofProject && setTarget(target.ofProject.across))
                 }
                 onLeaveOut={() =>
                   setSettings(withColumns(settings, columns, withoutOthers(settings, columns)))
@@ -273,9 +296,10 @@ function withColumns(settings: Settings, columns: ColumnMap, map: Settings['map'
   const map_values = Object.fromEntries(
     Object.entries(settings.map_values).filter(([field]) => fields.has(field)),
   );
+  const projects = [...fields].some((field) => isProjectField(field ?? '')) ? settings.projects : {};
   const isMoved = (column: string) => map[column] !== settings.map[column];
   const scales = Object.fromEntries(Object.entries(settings.scales).filter(([column]) => !isMoved(column)));
-  return { ...settings, map, map_values, scales };
+  return { ...settings, map, map_values, projects, scales };
 }
 
 /** Skips the columns that have no field. */

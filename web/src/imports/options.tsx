@@ -42,16 +42,6 @@ export const ImportOptions = ({ settings, target, onChange }: OptionsProps) => (
       />
       Import only if every row is valid
     </label>
-    {target.isAcross && (
-      <label>
-        <input
-          type="checkbox"
-          checked={settings.create_projects}
-          onChange={(event) => onChange({ ...settings, create_projects: event.target.checked })}
-        />
-        Create missing projects
-      </label>
-    )}
   </div>
 );
 

@@ -4,7 +4,7 @@ import { useHasScope, useIsLimited } from '../api/session.ts';
 import { OwnerPicker, RosterPicker } from '../components/picker.tsx';
 import { formatNumber, pluralize } from '../format.ts';
 import { Mapping } from './mapping.tsx';
-import { createdPerson, type PeoplePolicy, type PersonChoice, type Settings } from './settings.ts';
+import { createdItem, type PeoplePolicy, type PersonChoice, type Settings } from './settings.ts';
 
 type People = Pick<Settings, 'people' | 'unknown_people'>;
 
@@ -89,11 +89,11 @@ function NameChoice({ text, choice, outcome, canCreate, canBeGroup, onChange }: 
   const canSearch = useHasScope()('personnel.read');
   const { columns, cells, line, value, name } = choice;
   const place = { columns, cells, line };
-  const isPicking = outcome === undefined && value !== '' && value !== createdPerson;
+  const isPicking = outcome === undefined && value !== '' && value !== createdItem;
   const Picker = canBeGroup ? OwnerPicker : RosterPicker;
   const select = (action: string) => {
     if (action === 'none') onChange(undefined);
-    else onChange(action === 'pick' ? place : { ...place, value: action === 'create' ? createdPerson : '' });
+    else onChange(action === 'pick' ? place : { ...place, value: action === 'create' ? createdItem : '' });
   };
   return (
     <li>
@@ -105,7 +105,7 @@ function NameChoice({ text, choice, outcome, canCreate, canBeGroup, onChange }: 
           </span>
         </span>
         <select
-          value={outcome ? 'none' : isPicking ? 'pick' : value === createdPerson ? 'create' : 'empty'}
+          value={outcome ? 'none' : isPicking ? 'pick' : value === createdItem ? 'create' : 'empty'}
           onChange={({ target }) => select(target.value)}
         >
           <option value="none">{outcome ?? 'No choice'}</option>

@@ -1,5 +1,7 @@
+import { ApiError } from '../api/client.ts';
 import type { ImportResult, ImportSummary } from '../api/openapi.ts';
 import { withLabels } from '../components/error-text.ts';
+import { humanize } from '../format.ts';
 import { fieldLabel, type ImportTarget } from './targets.ts';
 
 export type RowError = NonNullable<ImportResult['errors']>[number];
@@ -26,9 +28,31 @@ export const detailInCell = (error: RowError, target: ImportTarget) =>
 /** The service's advice is about its parameters; the console has controls for them. */
 export const inConsole = (detail: string) =>
   detail
-    .replace(/, or send `create_projects=true`\.$/, ', or check “Create missing projects”.')
+    .replace(
+      / Use its key, name or external ID, or send `create_projects=true`\.$/,
+      ' Choose above what becomes of its rows.',
+    )
+    .replace(
+      /, assign the text with `map_values`, or name another scale.*$/s,
+      ', or choose a value for the text above.',
+    )
+    .replace(/Or assign the text with `map_values`\.$/, 'Or choose a value for the text above.')
+    .replace(
+      /^`mode=upsert` cannot match this (\w+): the row needs/,
+      'Nothing in this row tells which $1 it is: it needs',
+    )
+    .replace(/Import with `mode=upsert` to update it\./, 'Check “Update existing” to update it.')
+    .replace(/ ?with ?`mode=upsert`/, ' with “Update existing” checked')
+    .replace(/^This must be one of .*$/, (list) =>
+      list.replace(/"(\w+)"/g, (_, value: string) => humanize(value)),
+    )
+    .replace(/(?<!`)\b(external|user)_id\b(?!`)/g, '$1 ID')
     .replace(/(Unknown column “.*?”\.).*$/s, '$1 Choose a field for it, or skip it.')
     .replace(/^`map` leaves it out\.$/, 'You skip it.');
+
+/** An error of the import as a whole, in the words of the console. */
+export const errorInConsole = (error: Error) =>
+  error instanceof ApiError && error.fieldErrors.length === 0 ? new Error(inConsole(error.message)) : error;
 
 /** The columns of the row that cause the error. */
 export function columnsWithError(

@@ -12,6 +12,11 @@ export type Settings = {
   people: Readonly<Record<string, PersonChoice>>;
   /** What happens to the other names that match nobody. */
   unknown_people: PeoplePolicy;
+  /**
+   * What becomes of the rows of projects that do not exist, by the text in the file: the key of a project, `*` to create it,
+   * '' to leave them out.
+   */
+  projects: Readonly<Record<string, string>>;
   /** Values for rows that have none, by field. */
   set: Readonly<Record<string, string>>;
   /** The scales of ratings, by column, if the file leaves them open. */
@@ -23,7 +28,7 @@ export type Settings = {
   charset?: string;
   /** The name of a saved mapping. */
   mapping?: string;
-  /** Whether the projects that the rows name are created. */
+  /** Whether the other projects that do not exist are created. */
   create_projects: boolean;
 };
 
@@ -39,7 +44,7 @@ export type PersonChoice = Pick<UnknownPerson, 'columns' | 'cells' | 'line'> & {
 
 type UnknownPerson = ImportSummary['unknown_people'][number];
 
-export const createdPerson = '*';
+export const createdItem = '*';
 
 export const defaults: Settings = {
   mode: 'create',
@@ -48,6 +53,7 @@ export const defaults: Settings = {
   map_values: {},
   people: {},
   unknown_people: 'error',
+  projects: {},
   set: {},
   scales: {},
   create_projects: false,
@@ -59,12 +65,14 @@ export const withoutColumns = ({ date_order: _, ...settings }: Settings): Settin
   map: {},
   map_values: {},
   people: {},
+  projects: {},
   scales: {},
 });
 
 /** The parameters about the columns and values of a file, which a mapping can hold. */
 export function columnParameters(settings: Settings): Record<string, string> {
-  const { map, map_values, people, unknown_people, set, scales, date_order, sheet, header_row } = settings;
+  const { map, map_values, people, projects, unknown_people } = settings;
+  const { set, scales, date_order, sheet, header_row } = settings;
   const lists = {
     map: Object.entries(map).map(([column, field]) => `${column}=${field}`),
     map_values: [
@@ -74,6 +82,7 @@ export function columnParameters(settings: Settings): Record<string, string> {
       ...Object.entries(people).flatMap(([text, { columns, value }]) =>
         value === undefined ? [] : columns.map((column) => `${column}:${text}=${value}`),
       ),
+      ...Object.entries(projects).map(([text, choice]) => `project:${text}=${choice}`),
     ],
     scales: Object.entries(scales).map(([column, scale]) => `${column}=${scale}`),
     set: Object.entries(set)

@@ -3,6 +3,7 @@ import { ApiError } from '../api/client.ts';
 import type { ImportSummary as Summary } from '../api/openapi.ts';
 import { Button } from '../components/button.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
+import { withLabels } from '../components/error-text.ts';
 import { formatNumber, pluralize } from '../format.ts';
 import { inConsole } from './row-errors.ts';
 import type { ImportTarget } from './targets.ts';
@@ -19,12 +20,13 @@ export function ImportSummary({ summary, takesFocus = false }: Props) {
     (element: HTMLElement | null) => void (takesFocus && element?.focus()),
     [takesFocus],
   );
-  const { rows, created, updated, unchanged, failed, atomic, dry_run, explanation } = summary;
+  const { rows, created, updated, unchanged, failed, skipped, atomic, dry_run, explanation } = summary;
   const parts = [
     created > 0 && `${formatNumber(created)} new`,
     updated > 0 && `${formatNumber(updated)} updated`,
     unchanged > 0 && `${formatNumber(unchanged)} unchanged`,
     failed > 0 && `${formatNumber(failed)} with errors`,
+    skipped > 0 && !(atomic && failed > 0) && `${formatNumber(skipped)} left out`,
   ].filter(Boolean);
   const counts =
     failed > 0 && failed === rows
@@ -70,7 +72,7 @@ function SkippedCells({ summary: { skipped_cells: all, dry_run } }: { summary: S
           <li key={`${position}:${column}:${line}`}>
             {column !== null && <bdi>{column}: </bdi>}
             {pluralize(cells, 'cell')}, from line {formatNumber(line)}.{' '}
-            {inConsole(reason).replaceAll('`', '')}
+            {withLabels(inConsole(reason)).replaceAll('`', '')}
           </li>
         ))}
       </ul>
@@ -85,6 +87,10 @@ type ErrorProps = {
   onDateOrder: (order: DateOrder) => void;
   onScale: (column: string, scale: string) => void;
   onLeaveOut: () => void;
+  /** Imports the rows of all projects into the one of the page. */
+  onOneProject: (column: string) => void;
+  /** Imports each row into its own project. */
+  onProjectsOfFile: (() => void) | undefined;
   /** Takes back what the user has chosen for this file. */
   onReset: () => void;
 };
@@ -108,7 +114,8 @@ const scales: readonly [string, string][] = [
 ];
 
 /** Why the file can't be imported as it is. */
-export function FileError({ error, target, retry, onDateOrder, onScale, onLeaveOut, onReset }: ErrorProps) {
+export function FileError({ error, target, retry, ...choices }: ErrorProps) {
+  const { onDateOrder, onScale, onLeaveOut, onOneProject, onProjectsOfFile, onReset } = choices;
   if (hasInvalidBytes(error))
     return (
       <p className="notice bad" role="alert">
@@ -137,6 +144,7 @@ export function FileError({ error, target, retry, onDateOrder, onScale, onLeaveO
       return `“${column}” looks like a status, but it isn't clear what it says. Choose Status or Skip for it above.`;
     if (code === 'unclear_columns')
       return 'Most columns are unknown. Choose a field above for each one that you need, and leave out the others.';
+    if (code === 'several_projects') return detail.replace(/(?<=\.) Import them .*$/s, '');
     if (code === 'ambiguous_dates' || code === 'unclear_scale') return detail.replace(/\?.*$/s, '?');
     return inConsole(detail);
   });
@@ -161,6 +169,20 @@ export function FileError({ error, target, retry, onDateOrder, onScale, onLeaveO
             </Button>
           </p>
         )}
+        {errors
+          .filter(({ code }) => code === 'several_projects')
+          .map(({ column = '' }) => (
+            <p key={column} className="button-row">
+              {onProjectsOfFile && (
+                <Button small onPress={onProjectsOfFile}>
+                  Use the projects of the file
+                </Button>
+              )}
+              <Button small onPress={() => onOneProject(column)}>
+                Import all into {target.ofProject?.name ?? 'this project'}
+              </Button>
+            </p>
+          ))}
         {errors.some(({ code }) => code === 'ambiguous_dates') && (
           <p className="button-row">
             {dateOrders.map(([order, name]) => (

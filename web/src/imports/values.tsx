@@ -1,5 +1,6 @@
 import type { ImportSummary } from '../api/openapi.ts';
 import { humanize } from '../format.ts';
+import { useRiskModel } from '../risks/model.ts';
 import { Mapping } from './mapping.tsx';
 import type { Settings } from './settings.ts';
 
@@ -10,6 +11,12 @@ type Props = { summary: ImportSummary; map: ValueMap; onChange: (map: ValueMap) 
 /** The value that each text of the file is read as, which the user can change. */
 export function Values({ summary, map, onChange }: Props) {
   const { columns, choices } = summary;
+  const { data: model } = useRiskModel();
+  /** The steps of a scale of the risk model, if the field has ratings. */
+  const scaleOf = (field: string) => {
+    const [scale] = /(?:probability|impact)$/.exec(field) ?? [];
+    return scale ? model?.[scale as 'probability' | 'impact'] : undefined;
+  };
   const texts = textsOf(summary);
   if (texts.length === 0) return null;
   const unknown = texts.filter(({ value }) => value === undefined).length;
@@ -26,6 +33,7 @@ export function Values({ summary, map, onChange }: Props) {
         {texts.map(({ column, text, value }) => {
           const field = columns[column] ?? column;
           const current = map[field]?.[text] ?? value;
+          const scale = scaleOf(field);
           return (
             <li key={`${column}:${text}`}>
               <label>
@@ -34,6 +42,7 @@ export function Values({ summary, map, onChange }: Props) {
                     <bdi>{column}</bdi>:
                   </span>{' '}
                   <bdi>{text}</bdi>
+                  {scale && ' means'}
                 </span>
                 <select
                   value={current ?? '?'}
@@ -49,7 +58,7 @@ export function Values({ summary, map, onChange }: Props) {
                   <option value="">No value</option>
                   {(choices[column] ?? []).map((choice) => (
                     <option key={choice} value={choice}>
-                      {humanize(choice)}
+                      {scale ? `${choice} ${scale[Number(choice) - 1]?.word ?? ''}` : humanize(choice)}
                     </option>
                   ))}
                 </select>
