@@ -93,6 +93,10 @@ test('a form creates one item however late and after whatever else it is sent ag
   await isUnreachable();
   await page.unroute('**/v1/**');
   await page.clock.fastForward(90_000);
+  await page.route('**/risks', (route) => route.fulfill({ status: 429, json: { detail: 'Too many.' } }));
+  await form.send();
+  await form.dialog.getByRole('alert').getByText('Too many.').waitFor();
+  await page.unroute('**/risks');
   const title = form.dialog.getByLabel('Title');
   await title.fill('Refused');
   await page.route('**/risks', (route) => route.fulfill({ status: 422, json: { detail: 'Not this one.' } }));

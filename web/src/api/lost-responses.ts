@@ -67,14 +67,14 @@ export const repeatSafely: Middleware = {
     inFlight.delete(id);
     // A proxy reports a lost response with such a status too.
     if (!current || response.status >= 500) return undefined;
-    unanswered.delete(current.write);
-    if (!current.isRepeated) return undefined;
     const saved =
-      request.method === 'DELETE' && response.status === 404
+      current.isRepeated && request.method === 'DELETE' && response.status === 404
         ? new Response(null, { status: 204 })
-        : request.method === 'PATCH' && response.status === 412
+        : current.isRepeated && request.method === 'PATCH' && response.status === 412
           ? await readIfSaved(request.url, current.body)
           : undefined;
+    // A repetition can be refused before it is known that the first attempt was saved, such as by a limit of requests.
+    if (response.ok || saved || !current.isRepeated) unanswered.delete(current.write);
     if (saved) reportReplay();
     return saved;
   },
