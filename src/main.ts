@@ -87,7 +87,7 @@ async function expectCurrent(database: Database): Promise<void> {
   const { applied, pending } = await database.migrations();
   if (applied.length === 0)
     throw new UsageError(
-      `The database ${database.name} is empty. Start the service, or run muster migrate first.`,
+      `The database ${database.name} has no tables. If it is not the one of the service, name the settings of the service with --settings, or set MUSTER_DATABASE_URL. Otherwise start the service, or run muster migrate.`,
     );
   if (pending.length > 0)
     throw new UsageError(

@@ -9,6 +9,7 @@ import { freshDatabase } from './databases.ts';
 import { makeFolder } from './folders.ts';
 import { freePort } from './ports.ts';
 import { inheritedEnvironment, mainFile } from './process.ts';
+import { isInstalled } from './programs.ts';
 
 const repository = join(import.meta.dirname, '..');
 const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
@@ -53,11 +54,14 @@ test('the commands from a laptop to production do what the page says', async (t)
   const database = await freshDatabase('postgres');
   const admin = new pg.Client({ connectionString: database.url });
   await admin.connect();
-  for (const folder of ['bin', 'etc/systemd/system', 'opt', 'var/lib', 'var/backups', 'muster'])
+  for (const folder of ['bin', 'etc/caddy', 'etc/systemd/system', 'opt', 'var/lib', 'var/backups', 'muster'])
     mkdirSync(join(root, folder), { recursive: true });
   const program = (file: string, text: string) => writeFileSync(join(root, file), text, { mode: 0o755 });
   program('bin/systemctl', systemctl);
   program('bin/apt', '#!/bin/sh\nmkdir -p "$ROOT/etc/$2"\n');
+  if (!isInstalled('caddy')) program('bin/caddy', '#!/bin/sh\n');
+  const otherSite = 'http://other.example.com {\n\trespond "another site"\n}\n';
+  writeFileSync(join(root, 'etc/caddy/Caddyfile'), otherSite);
   program('muster/muster', `#!/bin/sh\nexec '${process.execPath}' '${mainFile}' "$@"\n`);
   cpSync(join(repository, 'deploy'), join(root, 'muster/deploy'), { recursive: true });
   for (const name of [version, 'NEW'])
@@ -98,9 +102,21 @@ test('the commands from a laptop to production do what the page says', async (t)
       printed.push(stdout);
     }
   }
-  const [unpacked, started, moved, backedUp, restored, , upgraded] = printed;
+  const [unpacked, started, , keys, moved, backedUp, restored, , upgraded] = printed;
   assert.equal(unpacked?.trim(), version);
-  assert.equal(started, '{"status":"ok"}');
+  const file = `${root}/etc/muster.env`;
+  for (const setting of [
+    `MUSTER_DATABASE_URL +sqlite:${root}/var/lib/muster/muster.db`,
+    'MUSTER_DRAIN_SECONDS +0',
+  ])
+    assert.match(started ?? '', new RegExp(`^${setting} +${file}$`, 'm'));
+  assert.match(started ?? '', /^\{"status":"ok"\}$/m);
+  assert.equal(
+    readFileSync(join(root, 'etc/caddy/Caddyfile'), 'utf8'),
+    `${otherSite}import muster.caddy\n`,
+    'what was there stays',
+  );
+  assert.match(keys ?? '', /^key_\w+ .* recovery /m);
   assert.match(moved ?? '', /all is well/);
   assert.match(backedUp ?? '', /\.backup\n/);
   assert.match(restored ?? '', /all is well/);

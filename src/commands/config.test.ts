@@ -134,3 +134,12 @@ test('a reader that ends early is an error of a backup also after --settings', a
   const [code] = await once(child, 'exit');
   assert.equal(code, 1);
 });
+
+test('a command that would use another database than the service says how to name it', async (t) => {
+  const { code, stderr } = await muster(temporaryFolder(t), ['keys', 'list']);
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /^muster: The database sqlite:data\/muster\.db has no tables\. [^\n]* --settings, [^\n]*\.\n$/,
+  );
+});
