@@ -62,13 +62,15 @@ function apiTypes({ paths, components }: Document): string {
 /** The values of each property that is an enum or a list of one: `riskStatusValues`. */
 const enumValues = (schemas: Record<string, Schema>) =>
   Object.entries(schemas).flatMap(([schemaName, { properties = {} }]) =>
-    Object.entries(properties).flatMap(([property, { items, enum: values = items?.enum }]) => {
-      if (!values) return [];
-      const name = `${schemaName}_${property}_values`
-        .replace(/^./, (letter) => letter.toLowerCase())
-        .replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
-      return `export const ${name} = ${JSON.stringify(values.filter((value) => value !== null))} as const;`;
-    }),
+    Object.entries(properties).flatMap(
+      ([property, { items, anyOf, enum: values = items?.enum ?? anyOf?.[0]?.enum }]) => {
+        if (!values) return [];
+        const name = `${schemaName}_${property}_values`
+          .replace(/^./, (letter) => letter.toLowerCase())
+          .replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+        return `export const ${name} = ${JSON.stringify(values)} as const;`;
+      },
+    ),
   );
 
 const referenced = <T extends object>(components: Record<string, T>, value: T | Reference): T =>

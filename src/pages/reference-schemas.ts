@@ -42,7 +42,7 @@ ${fields.map((field) => html`<tr><th scope="row">${nameCell(field)}</th>${row(fi
 function fullRow(field: Field): Fragment {
   const { schema, description = schema.description, constraints = constraintsOf(schema) } = field;
   const { preset = schema.default, example = schema.examples?.[0] } = field;
-  const values = (schema.enum ?? schema.items?.enum ?? []).filter((value) => value !== null);
+  const values = schema.enum ?? schema.items?.enum ?? schema.anyOf?.[0]?.enum ?? [];
   const remarks = [
     preset !== undefined && html`Default <code>${shown(preset)}</code>`,
     example !== undefined && html`Example <code>${shown(example)}</code>`,

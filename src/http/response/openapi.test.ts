@@ -161,6 +161,18 @@ test('describes the defaults of optional fields in words, so that generated clie
   assert.equal(components.schemas.PersonInput?.properties?.kind?.description, 'Default: `human`.');
 });
 
+test('lists null beside the values of an enum, not among them', () => {
+  const text = readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8');
+  assert.doesNotMatch(text, /"enum": \[[^\]]*\bnull\b/);
+  const { components } = read() as { components: { schemas: Record<string, ObjectSchema> } };
+  assert.deepEqual(components.schemas.Issue?.properties?.resolution, {
+    anyOf: [
+      { type: 'string', enum: ['fixed', 'workaround', 'wont_fix', 'duplicate', 'not_an_issue'] },
+      { type: 'null' },
+    ],
+  });
+});
+
 test('bounds every string, list and map in requests', () => {
   const document = checkedIn();
   const unbounded: string[] = [];

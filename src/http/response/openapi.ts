@@ -260,7 +260,7 @@ function errorsOf({ method, config, schema }: RouteOptions) {
 function withReferences(value: unknown, components: Record<string, unknown>): unknown {
   if (Array.isArray(value)) return value.map((item) => withReferences(item, components));
   if (typeof value !== 'object' || value === null) return value;
-  const { $id, ...rest } = value as Record<string, unknown>;
+  const { $id, ...rest } = withoutNullInEnum(value as Record<string, unknown>);
   const copy = Object.fromEntries(
     Object.entries(rest).map(([name, member]) => [name, withReferences(member, components)]),
   );
@@ -269,4 +269,14 @@ function withReferences(value: unknown, components: Record<string, unknown>): un
     throw new Error(`Two schemas have the $id ${$id}. Rename one of them.`);
   components[$id] = copy;
   return { $ref: `#/components/schemas/${$id}` };
+}
+
+/** Some generators of clients take each value of an enum for a text, so `null` stands beside it. */
+function withoutNullInEnum(schema: Record<string, unknown>) {
+  const { type, enum: values, ...rest } = schema;
+  if (!Array.isArray(values) || !Array.isArray(type)) return schema;
+  return {
+    ...rest,
+    anyOf: [{ type: type[0], enum: values.filter((value) => value !== null) }, { type: 'null' }],
+  };
 }
