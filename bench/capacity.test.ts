@@ -13,6 +13,7 @@ const engine: Engine = {
     not_modified: cost(0.1),
     page: cost(1, 2),
     one_resource: cost(1),
+    search: cost(50, 2),
     change: cost(2, 3),
     creation: cost(2),
     list_per_1000_rows: cost(10, 5),

@@ -8,6 +8,7 @@ export type RequestKind =
   | 'not_modified'
   | 'page'
   | 'one_resource'
+  | 'search'
   | 'change'
   | 'creation'
   | 'list_per_1000_rows'

@@ -156,6 +156,13 @@ async function builtReads(send: Send): Promise<Kinds> {
   return {
     page: { ...some, request: () => send('GET', '/v1/risks?limit=50') },
     one_resource: { ...some, request: (i) => send('GET', riskPath(i)) },
+    // A few of all risks match.
+    search: {
+      count: 20,
+      concurrency: 1,
+      units: 1,
+      request: (i) => send('GET', `/v1/risks?limit=50&q=${12_345 + i}`),
+    },
     list_per_1000_rows: { ...few, units: sizes.people / 1000, request: () => send('GET', '/v1/personnel') },
     summary_per_1000_risks: {
       ...few,
