@@ -79,7 +79,8 @@ export function Timeline({ subject, project, isReadOnly = false, restoreOf }: Ti
           {comments.data?.length === 0 && <p className="quiet">No comments yet</p>}
         </>
       )}
-      {canWrite && <NewComment subject={subject} />}
+      {/* It would move when the entries above it load. */}
+      {canWrite && (isLoaded || failed) && <NewComment subject={subject} />}
     </section>
   );
 }
