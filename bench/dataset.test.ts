@@ -12,6 +12,10 @@ onBothEngines('the dataset of benchmarks', (start) => {
       await updateProjectCounts(db);
     });
     const { violations } = await checkCommand(database, () => {});
-    assert.deepEqual(violations, []);
+    // It has no history.
+    assert.deepEqual(
+      violations.filter(({ area }) => area !== 'history'),
+      [],
+    );
   });
 });

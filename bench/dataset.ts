@@ -87,7 +87,7 @@ export async function fillDataset(db: Kysely<Tables>, sizes: Sizes): Promise<voi
         else '2027-0' || (i % 9 + 1) || '-0' || (i % 8 + 1) end as review_on,
       case when i % 10 = 1 then 'EXT-' || i end as external_id, '{}' as attributes,
       ${searchText(riskKey, riskTitle)} as search_folded`,
-    scoreExpressions(firstModel),
+    { ...scoreExpressions(firstModel), initial_score: sql`probability * impact` },
   );
   const issueKey = sql`${projectKey(issue.project)} || '-I' || ${issue.number}`;
   const issueTitle = sql`'Part ' || i || ' is late'`;

@@ -36,6 +36,7 @@ type Clock = import('./core/clock.ts').Clock;
 type Config = import('./config.ts').Config;
 type ImportOptions = import('./commands/import.ts').ImportOptions;
 type ExportOptions = import('./commands/export.ts').ExportOptions;
+type BackupOptions = { output?: string; keep?: string; verify?: true; json?: true };
 type Database = import('./database/open.ts').Database;
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
@@ -287,18 +288,24 @@ program
     '--keep <number>',
     'write to a new file in MUSTER_BACKUP_DIR, then delete all but this many of the newest ones there',
   )
+  .option('--verify', 'then restore it into a temporary database, to see that it can be')
   .option('--json', 'print the result as JSON')
-  .action(async ({ output, keep, json: isJson }: { output?: string; keep?: string; json?: true }) => {
+  .action(async ({ output, keep, verify, json: isJson }: BackupOptions) => {
     const { backupCommand, describeRows } = await import('./commands/backup.ts');
     const { scheduledBackup } = await import('./commands/scheduled-backup.ts');
     const scheduled = keep === undefined ? undefined : scheduledBackup(config(), keep, output);
     const target = scheduled?.file ?? output;
     const result = await withDatabase(
       (database) =>
-        backupCommand(database, target, showRows, (error) =>
-          process.stderr.write(
-            `The result of this backup could not be stored, so the metrics of the service do not show it (${(error as Error).message}).\n`,
-          ),
+        backupCommand(
+          database,
+          target,
+          showRows,
+          (error) =>
+            process.stderr.write(
+              `The result of this backup could not be stored, so the metrics of the service do not show it (${(error as Error).message}).\n`,
+            ),
+          verify,
         ),
       'nothing',
     );

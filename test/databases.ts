@@ -52,6 +52,15 @@ export async function demoDatabase(): Promise<TestDatabase> {
   return database;
 }
 
+/** A copy of a database that nobody uses. */
+export async function copyOf({ url }: TestDatabase): Promise<TestDatabase> {
+  if (!url.startsWith('sqlite:'))
+    return createPostgres(`template ${new URL(url).pathname.slice(1)} strategy file_copy`);
+  const { file, database } = temporaryFile();
+  copyFileSync(url.slice('sqlite:'.length), file);
+  return database;
+}
+
 /** A database without tables. */
 export async function freshDatabase(engine: Engine): Promise<TestDatabase> {
   return engine === 'postgres' ? createPostgres() : temporaryFile().database;

@@ -1,16 +1,23 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import type { Kysely } from 'kysely';
 import { systemClock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
+import { joinWords } from '../core/text.ts';
 import { version } from '../core/version.ts';
-import type { Database } from '../database/open.ts';
+import { type Database, urlOfFile } from '../database/open.ts';
 import { recomputeScores } from '../resources/risks/rules/score-columns.ts';
 import { dumpDatabase } from '../store/backup/dump.ts';
 import { decodeBackup, encodeBackup, type Trailer } from '../store/backup/file.ts';
 import { type BackupRecord, recordBackup } from '../store/backup/record.ts';
 import { type RestoreOptions, restoreDatabase } from '../store/backup/restore.ts';
 import { foldAgain } from '../store/folds.ts';
+import { openDatabase } from '../store/open.ts';
+import type { Tables } from '../store/tables.ts';
+import { restoreChecks } from './check.ts';
 import { rowValidator } from './checks/row-validator.ts';
 import { isStandardOutput, writeOutput } from './output.ts';
 
@@ -24,7 +31,12 @@ export async function backupCommand(
   output: string | undefined,
   onProgress: OnProgress,
   onNotRecorded: (error: unknown) => void = () => {},
+  verify = false,
 ): Promise<BackupResult> {
+  if (verify && isStandardOutput(output))
+    throw new UsageError(
+      '--verify reads the backup again, so it needs a file: use it with --output or --keep.',
+    );
   if (isStandardOutput(output) && process.stdout.isTTY)
     throw new UsageError('A backup is not text. Write it to a file with --output, or redirect the output.');
   const record = (made: Partial<BackupRecord>) => recordBackup(database, made).catch(onNotRecorded);
@@ -32,7 +44,8 @@ export async function backupCommand(
   // A database that is missing or empty has no place for a record.
   const dump = await dumpDatabase(database, onProgress);
   try {
-    const result = await writeBackup(dump, output, start);
+    const result = await writeBackup(database, dump, output, start);
+    if (verify) await restoreElsewhere(result.file);
     await record({ succeeded_at: systemClock().now, bytes: result.bytes });
     return result;
   } catch (error) {
@@ -41,7 +54,39 @@ export async function backupCommand(
   }
 }
 
+/** Restores a backup into a temporary database. */
+async function restoreElsewhere(file: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'muster-verify-'));
+  const database = openDatabase(urlOfFile(join(folder, 'muster.db')));
+  try {
+    await restoreCommand(database, file, { onProgress() {} });
+  } finally {
+    await database.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Throws if a restore would reject the rows. */
+async function assertRestorable(database: Database, db: Kysely<Tables>): Promise<void> {
+  const reject = (why: string, cause?: unknown) =>
+    new UsageError(
+      `The database ${database.name} is damaged: ${why}. No backup was written, because it could not be restored. ` +
+        '`muster check` names all damages.',
+      { cause },
+    );
+  const stored = await database.describeTables(db);
+  const { pending } = await database.migrations(db);
+  for (const { rule, find } of restoreChecks(database, stored, pending.length > 0)) {
+    const { samples } = await find(db).catch((error) => {
+      // Such as a BLOB, which no row of JSON can hold.
+      throw database.explain(error) ?? reject(`it cannot be checked that ${rule} (${error.message})`, error);
+    });
+    if (samples.length > 0) throw reject(`it is not true that ${rule}: ${joinWords(samples)}`);
+  }
+}
+
 async function writeBackup(
+  database: Database,
   dump: Awaited<ReturnType<typeof dumpDatabase>>,
   output: string | undefined,
   start: number,
@@ -55,6 +100,7 @@ async function writeBackup(
     }
   };
   try {
+    await assertRestorable(database, dump.db);
     const manifest = { version, created_at: systemClock().now, migrations: dump.migrations };
     const content = encodeBackup(manifest, dump.tables, (end) => {
       trailer = end;

@@ -8,8 +8,9 @@ import { systemClock } from '../core/clock.ts';
 import { expireAcceptances } from '../jobs/acceptances.ts';
 import { writeDatedEvents } from '../jobs/dated-events.ts';
 import { openDatabase } from '../store/open.ts';
-import { type TableName, tables } from '../store/tables.ts';
+import { isTemporary, referencesOf, type TableName } from '../store/tables.ts';
 import { checkCommand, checkReport } from './check.ts';
+import { uniqueRules } from './checks/values.ts';
 
 const noProgress = () => {};
 
@@ -76,7 +77,7 @@ const damages: [statement: string, area: string, rule: RegExp][] = [
   [
     "update people set name_folded = 'someone else' where user_id = (select min(user_id) from people)",
     'names',
-    /people\.name_folded/,
+    /folded texts of people/,
   ],
   [
     'update tasks set risk_id = (select min(id) from risks where project_id <> tasks.project_id) where id = (select min(id) from tasks)',
@@ -198,16 +199,32 @@ onBothEngines('muster check', (start, engine) => {
     const { database } = await start(t);
     // Past versions, history, events and hand-overs may name what was deleted since.
     const exempt =
-      /^past_risks\.|\.(external_id|subject_id|event_id|(actor|author)_user_id)$|^(events|handover_items)\.project_id$/;
+      /^past_risks\.|\.(external_id|subject_id|event_id|credential_id|(old|new)_id|(actor|author)_user_id)$|^(events|handover_items)\.project_id$/;
     for (const { table, columns, primaryKey } of await database.describeTables(database.db)) {
       for (const { name } of columns.filter(({ name }) => name.endsWith('_id'))) {
         const isOwnId = primaryKey.length === 1 && primaryKey[0] === name;
         if (isOwnId || exempt.test(`${table}.${name}`)) continue;
-        // Foreign keys protect the tables of the service itself.
-        const known = tables[table as TableName];
-        assert.ok(!known || known.references?.[name], `add ${table}.${name} to the references of its table`);
+        assert.ok(
+          referencesOf(table as TableName)[name],
+          `add ${table}.${name} to the references of its table`,
+        );
       }
     }
+  });
+});
+
+onBothEngines('the rules about unique values', (start, engine) => {
+  test('are as many as the unique indexes of each table', async (t) => {
+    const { database } = await start(t);
+    const { rows } = await sql<{ table: string }>`${
+      engine === 'sqlite'
+        ? sql`select tables.name as "table" from sqlite_schema as tables, pragma_index_list(tables.name) as indexes
+            where tables.type = 'table' and indexes."unique" = 1 and indexes.origin <> 'pk'`
+        : sql`select indrelid::regclass::text as "table" from pg_index join pg_class on oid = indrelid
+            where indisunique and not indisprimary and relnamespace = current_schema()::regnamespace`
+    }`.execute(database.db);
+    const expected = rows.map(({ table }) => table).filter((table) => !isTemporary(table as TableName));
+    assert.deepEqual(uniqueRules.map(({ table }) => table).sort(), expected.sort());
   });
 });
 

@@ -35,7 +35,11 @@ function launch(
     isFirst
       ? Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8'))
       : (child.pid as number);
-  return { ...running, stop: () => process.kill(pid(), 'SIGTERM') };
+  const stop = () => {
+    assert.ok(pid() > 0, 'it has ended');
+    process.kill(pid(), 'SIGTERM');
+  };
+  return { ...running, stop };
 }
 
 for (const isFirst of [false, true]) {

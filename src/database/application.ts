@@ -15,6 +15,8 @@ export type Application = {
   renewVersions(db: Transaction<Tables>, versions: Versions, sequence?: number): Promise<void>;
   /** Runs pending migrations and returns their names. */
   migrate(db: Kysely<Tables>, engine: Engine): Promise<string[]>;
+  /** Runs all migrations in a database that has none. */
+  createTables(db: Kysely<Tables>, kind: Engine['kind']): Promise<void>;
   /** Returns the names of the migrations that ran and of those that did not, without running any. */
   migrationState(db: Kysely<Tables>, engine: Engine): Promise<{ applied: string[]; pending: string[] }>;
 };

@@ -49,6 +49,10 @@ export type Engine = {
   describeTables(db: Kysely<Tables>): Promise<StoredTable[]>;
   /** Returns what is damaged in the files of the database: nothing where the operator checks the server. */
   checkIntegrity(db: Kysely<Tables>): Promise<string[]>;
+  /** The definitions of indexes, constraints and triggers, each after its kind and name and a colon. */
+  describeSchema(db: Kysely<Tables>): Promise<Set<string>>;
+  /** The same of a temporary database that `create` fills. Empty without the right to create it. */
+  describeNewSchema(create: (db: Kysely<Tables>) => Promise<void>): Promise<Set<string>>;
   /** Drops indexes and foreign keys while many rows are loaded. The returned function creates them again. */
   dropIndexes(db: Transaction<Tables>): Promise<() => Promise<void>>;
   /** Returns which unique value or reference of a table an error is about, for people; undefined for any other error. */

@@ -26,6 +26,8 @@ export type Database = Pick<
   | 'explain'
 > & {
   versions: ReadVersions;
+  /** Names what a new database has in another form, and triggers, which none has. */
+  findSchemaDifferences(db: Kysely<Tables>): Promise<string[]>;
   /** For single queries. Use `snapshot` if several queries must see the same data. */
   db: Kysely<Tables>;
   /** Calls `observe` with the seconds that each commit takes. */
@@ -70,6 +72,9 @@ type Workload = 'quick' | 'slow' | 'stream';
 
 /** `end` may be called more than once. */
 export type Snapshot = { db: Kysely<Tables>; end(): Promise<void> };
+
+/** The URL of a database that is one file. */
+export const urlOfFile = (file: string) => `sqlite:${file}`;
 
 /** Runs several queries in one snapshot, without blocking the event loop. */
 export async function inSnapshot<T>(
@@ -137,6 +142,13 @@ export function createDatabase(
     bulkBatchMs: engine.bulkBatchMs,
     describeTables: engine.describeTables,
     checkIntegrity: engine.checkIntegrity,
+    async findSchemaDifferences(db) {
+      const expected = await engine.describeNewSchema((db) => application.createTables(db, engine.kind));
+      const stored = await engine.describeSchema(db);
+      const triggers = [...stored].filter((definition) => definition.startsWith('trigger '));
+      const differing = [...expected.difference(stored), ...triggers];
+      return differing.map((definition) => definition.slice(0, definition.indexOf(': ')));
+    },
     // Requests wait for the write, so it may take only a part of their time.
     versions: growing(engine.versions, (versions, sequence) =>
       database.write((db) => application.renewVersions(db, versions, sequence), 'quick', 6_000),

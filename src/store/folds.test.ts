@@ -138,7 +138,9 @@ onBothEngines('folded texts', (start, engine) => {
     // Two names that are one now: the first is reported until somebody renames it, and can be changed.
     const names = async () =>
       (await checkCommand(service.database, () => {})).violations.filter(({ area }) => area === 'names');
-    assert.deepEqual(pluck(await names(), 'rule', 'rows'), [['groups.name_folded follows from the name', 1]]);
+    assert.deepEqual(pluck(await names(), 'rule', 'rows'), [
+      ['the folded texts of groups follow from the others', 1],
+    ]);
     const path = `/v1/groups/grp_${'1'.repeat(26)}`;
     const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
     assert.equal((await service.call('PATCH', path, key, { lead_user_id: user_id })).status, 200);
@@ -171,7 +173,12 @@ onBothEngines('folded texts', (start, engine) => {
     t.after(copy.drop);
     const restored = openDatabase(copy.url);
     await restoreCommand(restored, backup, { onProgress() {} });
-    assert.deepEqual((await checkCommand(restored, () => {})).violations, []);
+    const { violations } = await checkCommand(restored, () => {});
+    // This test has changed rows without events.
+    assert.deepEqual(
+      violations.filter(({ area }) => area !== 'events'),
+      [],
+    );
     await restored.close();
   });
 });

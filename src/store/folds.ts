@@ -25,11 +25,11 @@ const ofPerson = (row: Row) => ({
   search_folded: foldAll([row.name, row.email, row.title]),
 });
 
-/** The folded columns of each table. */
-const tables = Object.entries({
+/** The folded columns of each table, computed from a row. */
+export const foldedColumns: Record<string, (row: Row) => Row> = {
   ...{ categories: ofName, groups: ofName, issues: ofItem, keys: ofName, past_risks: ofItem },
   ...{ people: ofPerson, projects: ofProject, risks: ofItem, tasks: ofItem },
-});
+};
 
 const rowsPerRead = 500;
 
@@ -44,7 +44,7 @@ export async function foldAgain(
   lock = async () => {},
 ): Promise<void> {
   const changedTables = new Set<string>();
-  for (const [name, folded] of tables) {
+  for (const [name, folded] of Object.entries(foldedColumns)) {
     const [table, id] = [sql.table(name), sql.ref(name === 'people' ? 'user_id' : 'id')];
     const isChosen = ids ? inJsonArray(id, ids) : sql`1 = 1`;
     const value = (column: string) => sql`items.value ->> ${sql.lit(column)}`;

@@ -58,6 +58,11 @@ export async function migrate(db: Kysely<Tables>, engine: Engine, last?: string)
   return (results ?? []).map((result) => result.migrationName);
 }
 
+/** Runs all migrations without recording them. */
+export async function createTables(db: Kysely<Tables>, kind: Engine['kind']): Promise<void> {
+  for (const up of Object.values(migrations)) await up(db as never, kind);
+}
+
 /** Returns the names of the migrations that ran and of those that did not, without running any. */
 export async function migrationState(
   db: Kysely<Tables>,

@@ -1,6 +1,6 @@
 import type { Application } from '../database/application.ts';
 import { createDatabase } from '../database/open.ts';
-import { migrate, migrationState } from './migrate.ts';
+import { createTables, migrate, migrationState } from './migrate.ts';
 import { appendEvents } from './writes/events.ts';
 import { bumpVersions, renewVersions } from './writes/table-versions.ts';
 
@@ -9,6 +9,7 @@ const application: Application = {
   recordWrite: appendEvents,
   renewVersions,
   migrate,
+  createTables,
   migrationState,
 };
 

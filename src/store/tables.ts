@@ -107,7 +107,10 @@ const internal = {
     columns: { id: Line(), request_hash: Hash, response: Type.Unknown(), created_at: Time() },
   },
   /** The hash of a password is in the PHC string format: see `resources/passwords/hash.ts`. */
-  passwords: { columns: { user_id: Id('person'), hash: Type.String(), set_at: Time() } },
+  passwords: {
+    columns: { user_id: Id('person'), hash: Type.String(), set_at: Time() },
+    references: { user_id: 'people' },
+  },
   passkeys: {
     columns: columnsOf(Passkey, [], {
       user_id: Id('person'),
@@ -116,15 +119,23 @@ const internal = {
       counter: Sequence,
       transports: Type.Array(Line()),
     }),
+    references: { user_id: 'people' },
   },
   /** The people, and the members of groups, whom `mode=sync` has imported from a source: see `import/sync/`. */
-  synced_people: { columns: { source: Line(), user_id: Id('person'), deactivated: Type.Integer() } },
-  synced_members: { columns: { source: Line(), group_id: Id('group'), user_id: Id('person') } },
+  synced_people: {
+    columns: { source: Line(), user_id: Id('person'), deactivated: Type.Integer() },
+    references: { user_id: 'people' },
+  },
+  synced_members: {
+    columns: { source: Line(), group_id: Id('group'), user_id: Id('person') },
+    references: { group_id: 'groups', user_id: 'people' },
+  },
   /** The ids that imported rows had in the service that exported them, by which later files refer to them. */
   moved_ids: { columns: { old_id: Line(), new_id: Line() } },
   /** The accounts of people at the identity provider. */
   identities: {
     columns: { issuer: Type.String(), subject: Type.String(), user_id: Id('person'), created_at: Time() },
+    references: { user_id: 'people' },
   },
   /** Links that work once: an invitation, or the link that the first start prints. */
   links: {
@@ -136,6 +147,7 @@ const internal = {
       created_at: Time(),
       expires_at: Time(),
     },
+    references: { user_id: 'people', key_id: 'keys' },
     isTemporary: true,
   },
   /** What a browser must return to sign in: the state of the identity provider, or the challenge of a passkey. */
@@ -153,6 +165,7 @@ const internal = {
   /** The browsers and networks from which a person has signed in: see `store/access/known-clients.ts`. */
   known_clients: {
     columns: { hash: Hash, user_id: Id('person'), expires_at: Time() },
+    references: { user_id: 'people' },
     isTemporary: true,
   },
   /** Failed attempts to sign in to an account, whether or not it exists, from anywhere and from each place. */
@@ -160,7 +173,7 @@ const internal = {
     columns: { account: Hash, failures: Type.Integer(), last_at: Time() },
     isTemporary: true,
   },
-} as const satisfies Record<string, Pick<Table, 'columns' | 'isTemporary'>>;
+} as const satisfies Record<string, Omit<Table, 'generated' | 'visible'>>;
 
 type Resource = (typeof resources)[number];
 
@@ -202,13 +215,19 @@ declare module '../database/tables.ts' {
 
 export type { Tables } from '../database/tables.ts';
 
-const all: Record<string, Pick<Table, 'columns' | 'isTemporary'>> = { ...tables, ...internal, data_versions };
+const all: Record<string, Omit<Table, 'generated' | 'visible'>> = { ...tables, ...internal, data_versions };
 
 /** Every table, a table after those that it refers to. */
 export const allTables = Object.keys(all) as (keyof Tables)[];
 
+export const isTemporary = (table: keyof Tables) => all[table]?.isTemporary === true;
+
 /** The tables that backups contain. */
-export const backupTables = allTables.filter((table) => !all[table]?.isTemporary);
+export const backupTables = allTables.filter((table) => !isTemporary(table));
 
 /** The schema of each column that is written. */
 export const columnSchemas = (table: keyof Tables): TProperties => all[table]?.columns ?? {};
+
+/** The columns that refer to a row, and its table. */
+export const referencesOf = (table: keyof Tables): Readonly<Record<string, string>> =>
+  all[table]?.references ?? {};

@@ -1,14 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Compilable, type Expression, type Kysely, sql } from 'kysely';
 import { prefixes } from '../../core/ids.ts';
-import { fold, shortened } from '../../core/text.ts';
+import { shortened } from '../../core/text.ts';
+import { isTimeZone } from '../../core/time-zones.ts';
 import { jsonRow } from '../../database/sql/functions.ts';
 import { streamLines } from '../../database/sql/lines.ts';
 import type { StoredTable } from '../../database/tables.ts';
 import type { Descriptor } from '../../resources/descriptor.ts';
 import { resources } from '../../resources/descriptors.ts';
+import { foldedColumns } from '../../store/folds.ts';
+import { readSettings } from '../../store/settings.ts';
 import type { Tables } from '../../store/tables.ts';
-import { rowValidator } from './row-validator.ts';
 
 /** Checks that need code, because SQL cannot express them on both engines. They yield each row that is wrong. */
 
@@ -74,32 +76,40 @@ function isSame(recorded: unknown, stored: string | null): boolean {
   }
 }
 
-/** Validates each row as a restore does. SQLite can hold any value in a column, and both engines values out of range. */
-export async function* findInvalidRows(
+/** Names each row of which `wrongOf` returns what is wrong. A row is the list of its values. */
+export async function* findWrongRows(
   db: Kysely<Tables>,
   { table, columns, primaryKey }: StoredTable,
+  wrongOf: (values: readonly unknown[]) => string | undefined,
 ): AsyncGenerator<string> {
   const names = columns.map(({ name }) => name);
   const label = names.indexOf(names.includes('key') ? 'key' : (primaryKey[0] ?? ''));
-  const validate = rowValidator(table as keyof Tables, names);
   const query = db.selectFrom(table as keyof Tables).select(lineOf(...names.map((name) => sql.ref(name))));
   for await (const rows of streamRows<unknown[]>(db, query)) {
     for (const values of rows) {
-      const wrong = validate(values);
+      const wrong = wrongOf(values);
       if (wrong !== undefined) yield `${shortened(String(values[label]))} (${wrong})`;
     }
   }
 }
 
-/** Names are searched, sorted and compared in their folded form. */
-export async function* findWrongNames(
-  db: Kysely<Tables>,
-  table: 'people' | 'groups' | 'projects' | 'keys' | 'categories',
-): AsyncGenerator<string> {
-  const id = table === 'people' ? 'user_id' : 'id';
-  const query = db.selectFrom(table).select(lineOf(sql.ref(id), sql.ref('name'), sql.ref('name_folded')));
-  for await (const rows of streamRows<[string, string, string]>(db, query))
-    for (const [id, name, folded] of rows) if (fold(name) !== folded) yield id;
+/** Texts are searched, sorted and compared in their folded form. Returns the folded column that is wrong. */
+export function foldValidator({ table, columns }: StoredTable) {
+  const folded = foldedColumns[table];
+  if (!folded) return undefined;
+  return (values: readonly unknown[]) => {
+    const row = Object.fromEntries(columns.map(({ name }, i) => [name, values[i]]));
+    return Object.entries(folded(row)).find(([name, value]) => row[name] !== value)?.[0];
+  };
+}
+
+/** The values of settings that the service reads as a time zone or a time. */
+export async function* findWrongSettings(db: Kysely<Tables>): AsyncGenerator<string> {
+  for (const [name, value] of await readSettings(db)) {
+    const isTime = /_at$|^history_(start|deleted)$/.test(name);
+    if ((name === 'time_zone' && !isTimeZone(value)) || (isTime && Number.isNaN(Date.parse(value))))
+      yield name;
+  }
 }
 
 /** A row as a JSON array. */

@@ -2,32 +2,52 @@ import { type RawBuilder, sql } from 'kysely';
 import { wrongScores } from '../../resources/risks/rules/score-columns.ts';
 import { activeStatuses } from '../../resources/risks/schema.ts';
 import { firstModel, type Model } from '../../store/risk-model.ts';
-import { type TableName, tableNames, tables } from '../../store/tables.ts';
+import {
+  allTables,
+  columnSchemas,
+  referencesOf,
+  type TableName,
+  type Tables,
+  tableNames,
+  tables,
+} from '../../store/tables.ts';
 
 /** A rule that the data must satisfy. `broken` selects a `label` for each row that does not. */
-export type Rule = { area: string; rule: string; broken: RawBuilder<{ label: string }> };
+export type Rule = { area: string; rule: string; broken: RawBuilder<unknown> };
 
 const idOf = (table: string) => (table === 'people' ? 'user_id' : 'id');
 
 /** How a row is named: by its key, its id, or the ids of what it connects. */
-function labelOf(table: TableName): RawBuilder<string> {
-  const { columns, references = {} } = tables[table];
-  const names = ['key', idOf(table)].find((name) => name in columns) ?? Object.keys(references);
+export function labelOf(table: keyof Tables): RawBuilder<string> {
+  const columns = columnSchemas(table);
+  const names = ['key', idOf(table)].find((name) => name in columns) ?? Object.keys(referencesOf(table));
   return sql.join(
     [names].flat().map((name) => sql.ref(`child.${name}`)),
     sql` || ' ' || `,
   );
 }
 
-const referenceRules = tableNames.flatMap((table) =>
-  Object.entries(tables[table].references ?? {}).map(([column, target]) => ({
-    area: 'references',
-    rule: `${table}.${column} names one of ${target}`,
-    broken: sql<{ label: string }>`
-      select ${labelOf(table)} as label from ${sql.table(table)} as child
-      left join ${sql.table(target)} as parent on ${sql.ref(`parent.${idOf(target)}`)} = ${sql.ref(`child.${column}`)}
-      where ${sql.ref(`child.${column}`)} is not null and ${sql.ref(`parent.${idOf(target)}`)} is null`,
-  })),
+/** A rule of each row of a table, which is called `child`. */
+export const rowRule = (
+  area: string,
+  table: keyof Tables,
+  rule: string,
+  isBroken: RawBuilder<unknown>,
+): Rule => ({
+  area,
+  rule,
+  broken: sql`select ${labelOf(table)} as label from ${sql.table(table)} as child where ${isBroken}`,
+});
+
+/** Each with the columns that it is about. */
+export const referenceRules = allTables.flatMap((table) =>
+  Object.entries(referencesOf(table)).map(([column, target]) => {
+    const [child, parent] = [sql.ref(`child.${column}`), sql.ref(`parent.${idOf(target)}`)];
+    const isBroken = sql`${child} is not null
+      and not exists (select 1 from ${sql.table(target)} as parent where ${parent} = ${child})`;
+    const rule = rowRule('references', table, `${table}.${column} names one of ${target}`, isBroken);
+    return { ...rule, table, columns: [column] };
+  }),
 );
 
 /** A comment is about a resource of its project. */
@@ -41,7 +61,7 @@ const commentRules = (
 ).map(([type, table, project_id]) => ({
   area: 'references',
   rule: `comments on a ${type} name one of ${table} in their project`,
-  broken: sql<{ label: string }>`
+  broken: sql`
     select child.id as label from comments as child
     left join ${sql.table(table)} as parent on parent.id = child.subject_id and ${project_id} = child.project_id
     where child.subject_type = ${type} and parent.id is null`,
@@ -54,14 +74,15 @@ const isItemTable = (table: string) => itemTables.some((name) => name === table)
 const projectRules = itemTables.flatMap((table) =>
   Object.entries(tables[table].references ?? {})
     .filter(([, target]) => isItemTable(target))
-    .map(([column, target]) => ({
-      area: 'references',
-      rule: `${table}.${column} is in the same project`,
-      broken: sql<{ label: string }>`
-        select child.key as label from ${sql.table(table)} as child
-        join ${sql.table(target)} as parent on parent.id = ${sql.ref(`child.${column}`)}
-        where parent.project_id <> child.project_id`,
-    })),
+    .map(([column, target]) =>
+      rowRule(
+        'references',
+        table,
+        `${table}.${column} is in the same project`,
+        sql`exists (select 1 from ${sql.table(target)} as parent
+          where parent.id = ${sql.ref(`child.${column}`)} and parent.project_id <> child.project_id)`,
+      ),
+    ),
 );
 
 const isActive = sql`status in (${sql.join(activeStatuses.map((status) => sql.lit(status)))})`;
@@ -79,7 +100,7 @@ const keyRules = itemTables.map((table) => {
   return {
     area: 'keys',
     rule: `the key of each of ${table} is its project's key and a number that was given out`,
-    broken: sql<{ label: string }>`
+    broken: sql`
       select child.key as label from ${sql.table(table)} as child
       join projects on projects.id = child.project_id
       where case
@@ -90,19 +111,13 @@ const keyRules = itemTables.map((table) => {
   };
 });
 
-/** Columns that follow from others: the service writes those of risks, the database generates the rest. */
-const issueRank = sql`
-  case severity when 'critical' then '1' when 'high' then '2' when 'medium' then '3' else '4' end
-  || case priority when 'urgent' then '1' when 'high' then '2' when 'normal' then '3' else '4' end
-  || coalesce(due_on, '9999-99-99') || raised_on || id`;
-const taskOrder = sql`coalesce(due_on, '9999-99-99') || id`;
-const derived = (models: readonly Model[]) => [
-  ...(['risks', 'past_risks'] as const).flatMap((table) =>
-    Object.entries(wrongScores(table, models)).map(([column, isWrong]) => ({ table, column, isWrong })),
-  ),
-  { table: 'issues', column: 'rank_key', isWrong: sql`rank_key is distinct from ${issueRank}` },
-  { table: 'tasks', column: 'due_key', isWrong: sql`due_key is distinct from ${taskOrder}` },
-];
+/** Columns that follow from others. The database generates those of issues and tasks. */
+const scoreRules = (models: readonly Model[]) =>
+  (['risks', 'past_risks'] as const).flatMap((table) =>
+    Object.entries(wrongScores(table, models)).map(([column, isWrong]) =>
+      rowRule('ranks', table, `${table}.${column} follows from the other columns`, isWrong),
+    ),
+  );
 
 const isOffScale = ({ probability, impact }: Model = firstModel) =>
   sql`(probability > ${probability.length} or residual_probability > ${probability.length}
@@ -117,7 +132,7 @@ const cycleRules = (
 ).map(([table, id, parent]) => ({
   area: 'cycles',
   rule: `${table}.${parent} has no cycle`,
-  broken: sql<{ label: string }>`
+  broken: sql`
     select ${sql.ref(id)} as label from ${sql.table(table)} where ${sql.ref(id)} not in (
       with recursive below(id) as (
         select ${sql.ref(id)} from ${sql.table(table)} where ${sql.ref(parent)} is null
@@ -145,23 +160,20 @@ export const rulesFor = (models: readonly Model[]): readonly Rule[] => [
   ...counterRules.map(([counter, table, isCounted]) => ({
     area: 'counters',
     rule: `projects.${counter} is the number of such ${table}`,
-    broken: sql<{ label: string }>`
+    broken: sql`
       select projects.key as label from projects left join (
         select project_id, sum(case when ${isCounted} then 1 else 0 end) as counted
         from ${sql.table(table)} group by project_id) as found on found.project_id = projects.id
       where ${sql.ref(`projects.${counter}`)} <> coalesce(found.counted, 0)`,
   })),
   ...keyRules,
-  {
-    area: 'ranks',
-    rule: 'the ratings of risks are on the scales of the risk model',
-    broken: sql`select key as label from risks where ${isOffScale(models.at(-1))}`,
-  },
-  ...derived(models).map(({ table, column, isWrong }) => ({
-    area: 'ranks',
-    rule: `${table}.${column} follows from the other columns`,
-    broken: sql<{ label: string }>`select key as label from ${sql.table(table)} where ${isWrong}`,
-  })),
+  rowRule(
+    'ranks',
+    'risks',
+    'the ratings of risks are on the scales of the risk model',
+    isOffScale(models.at(-1)),
+  ),
+  ...scoreRules(models),
   ...cycleRules,
   {
     area: 'history',
@@ -177,12 +189,16 @@ export const rulesFor = (models: readonly Model[]): readonly Rule[] => [
         or (coalesce(past.earliest, risks.version) > 1 and coalesce(past.began, risks.updated_at)
           >= coalesce((select value from settings where name = 'history_start'), ''))`,
   },
+  rowRule(
+    'events',
+    'events',
+    'the sequence number of an event is at most the last one',
+    sql`sequence > (select version from data_versions where table_name = 'events')`,
+  ),
   {
     area: 'events',
-    rule: 'the sequence number of an event is at most the last one',
-    broken: sql`
-      select id as label from events
-      where sequence > (select version from data_versions where table_name = 'events')`,
+    rule: 'no two events have the same id',
+    broken: sql`select id as label from events group by id having count(*) > 1`,
   },
   {
     area: 'versions',

@@ -33,7 +33,15 @@ import { createEventWatch } from './listen.ts';
 import { createPoolShrinker, poolSizes } from './pool-sizes.ts';
 import { hasPreparedStatements, isPoolerError, poolerAdvice } from './pooler.ts';
 import { statementName } from './prepared.ts';
-import { describeTables, describeViolation, dropIndexes, dropTables, lockTables } from './restore.ts';
+import {
+  describeNewSchema,
+  describeSchema,
+  describeTables,
+  describeViolation,
+  dropIndexes,
+  dropTables,
+  lockTables,
+} from './restore.ts';
 import { explainStart, isAbsent, missingTableRights, targetOf } from './start-errors.ts';
 
 /** Uses separate pools, so that a short read never waits for a connection behind long reads. */
@@ -76,6 +84,9 @@ export function postgresEngine(
     migrationDialect,
     describeTables,
     checkIntegrity: async () => [],
+    describeSchema,
+    describeNewSchema: (create) =>
+      describeNewSchema(new Kysely<Tables>({ dialect: migrationDialect() }), create),
     dropIndexes,
     describeViolation,
     async restore({ tables, assertEmpty, load }) {

@@ -15,6 +15,39 @@ export async function describeTables(db: Kysely<Tables>): Promise<StoredTable[]>
   return storedTables(rows);
 }
 
+/** Without the indexes of trigrams, which need an extension that may have come or gone. */
+export async function describeSchema(db: Kysely<Tables>): Promise<Set<string>> {
+  const { rows } = await sql<{ definition: string }>`
+    select replace(replace(definition, quote_ident(current_schema()) || '.', ''), 'pg_temp.', '') as definition from (
+      select 'index ' || i.relname || ': ' || case when indisvalid then pg_get_indexdef(i.oid) end as definition
+      from pg_index join pg_class i on i.oid = indexrelid join pg_am on pg_am.oid = i.relam
+      where amname <> 'gin' and i.relnamespace = current_schema()::regnamespace
+      union all select 'constraint ' || conname || ': ' || pg_get_constraintdef(oid) from pg_constraint
+      where contype <> 'n' and connamespace = current_schema()::regnamespace) as found
+    where definition is not null`.execute(db);
+  return new Set(rows.map(({ definition }) => definition));
+}
+
+/** In temporary tables, which a standby does not have. Closes the connections. */
+export async function describeNewSchema(
+  db: Kysely<Tables>,
+  create: (db: Kysely<Tables>) => Promise<void>,
+): Promise<Set<string>> {
+  const path = sql`'pg_temp, ' || current_setting('search_path')`;
+  let described = new Set<string>();
+  const describeAndRollBack = async (db: Kysely<Tables>) => {
+    await sql`select set_config('search_path', ${path}, true)`.execute(db);
+    await create(db);
+    described = await describeSchema(db);
+    throw new Error('It is rolled back.');
+  };
+  await db
+    .transaction()
+    .execute(describeAndRollBack)
+    .catch(() => db.destroy());
+  return described;
+}
+
 /**
  * Building an index from all rows is faster than adding each row to it, and rows can be loaded in any order without foreign
  * keys. Returns a function that creates them again, which checks all references.

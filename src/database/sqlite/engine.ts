@@ -31,6 +31,7 @@ import { lockFile } from './files/lock.ts';
 import {
   buildFile,
   checkIntegrity,
+  describeSchema,
   describeTables,
   describeViolation,
   dropIndexes,
@@ -178,6 +179,16 @@ export function sqliteEngine(
     exists: () => hasContent(file),
     describeTables,
     checkIntegrity,
+    describeSchema,
+    async describeNewSchema(create) {
+      const connect = () => new QuickConnection(new Sqlite(':memory:'));
+      const db = new Kysely<Tables>({
+        dialect: dialect(new SqliteDriver({ connect, maxConnections: 1, check() {} })),
+      });
+      return create(db)
+        .then(() => describeSchema(db))
+        .finally(() => db.destroy());
+    },
     dropIndexes,
     describeViolation,
     restore({ assertEmpty, load }) {

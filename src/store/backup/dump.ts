@@ -18,7 +18,7 @@ export async function dumpDatabase(database: Database, onProgress: (table: strin
     const stored = await database.describeTables(db);
     // Read in the snapshot, so that a migration that runs meanwhile is in both the manifest and the rows, or in neither.
     const { applied } = await database.migrations(db);
-    return { migrations: applied, tables: readTables(db, stored, onProgress), end };
+    return { migrations: applied, tables: readTables(db, stored, onProgress), db, end };
   } catch (error) {
     await end();
     throw error;

@@ -24,6 +24,12 @@ export async function describeTables(db: Kysely<Tables>): Promise<StoredTable[]>
   return storedTables(rows);
 }
 
+export async function describeSchema(db: Kysely<Tables>): Promise<Set<string>> {
+  const { rows } = await sql<{ definition: string }>`
+    select type || ' ' || name || ': ' || coalesce(sql, '') as definition from sqlite_schema`.execute(db);
+  return new Set(rows.map(({ definition }) => definition));
+}
+
 export async function checkIntegrity(db: Kysely<Tables>): Promise<string[]> {
   const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check(100)`.execute(db);
   return rows.map((row) => row.integrity_check).filter((text) => text !== 'ok');
