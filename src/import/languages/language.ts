@@ -12,8 +12,7 @@ export type ResourceWords = {
 };
 
 /**
- * The words of a language in the files of other tools, beside the English ones that each resource declares. They are
- * separated by commas and compared without case, accents and apostrophes. A word that means something else in another
+ * The words of a language in the files of other tools. They are separated by commas and compared without case, accents and apostrophes. A word that means something else in another
  * language stays out of both: a test lists these. The months are in `months.ts`.
  */
 export type Language = Readonly<Record<Importable['what'], ResourceWords>> & {

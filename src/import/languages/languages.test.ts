@@ -56,6 +56,7 @@ onSqlite('the words of all languages', (start) => {
 });
 
 const risksIn: Record<keyof typeof languages, string> = {
+  english: 'Risk,Likelihood,Severity,State,Due date\nx,high,low,in progress,15 March 2026\n',
   german:
     'Risiko,Eintrittswahrscheinlichkeit,Auswirkung,Status,Fällig am\nx,hoch,gering,in Bearbeitung,15. März 2026\n',
   french: 'Intitulé,Probabilité,Gravité,Statut,Échéance\nx,élevée,faible,en cours,15 mars 2026\n',

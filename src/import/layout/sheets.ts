@@ -2,16 +2,6 @@ import { fold } from '../../core/text.ts';
 import type { Importable } from '../importable.ts';
 import { wordsOfAll } from '../languages/all.ts';
 
-/** The English words in the names of sheets. */
-const sheetNames: Record<Importable['what'], RegExp> = {
-  person: /\b(people|persons?|staff|employees?|users?|members?|roster|personnel)/,
-  group: /\b(groups?|teams?)/,
-  project: /\b(projects?|programme|portfolio)/,
-  risk: /\b(risks?)/,
-  issue: /\b(issues?|problems?)/,
-  task: /\b(tasks?|actions?|to ?dos?|work items?)/,
-};
-
 /** Fewer known columns are a coincidence. */
 const minColumns = 2;
 
@@ -25,12 +15,10 @@ export const createSheetChoice =
     const scores = sheets.map(({ columns }) => columns);
     const best = Math.max(...scores);
     if (best < minColumns) return 0;
-    const others = wordsOfAll((language) => language[what].sheets).map((word) => ` ${fold(word)}`);
+    const known = wordsOfAll((language) => language[what].sheets).map((word) => ` ${fold(word)}`);
     const isNamed = ({ name }: { name: string }, i: number) => {
-      const folded = fold(name);
-      const words = ` ${folded.replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')}`;
-      const isKnown = sheetNames[what].test(folded) || others.some((word) => words.includes(word));
-      return isKnown && (scores[i] ?? 0) >= minColumns;
+      const words = ` ${fold(name).replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')}`;
+      return known.some((word) => words.includes(word)) && (scores[i] ?? 0) >= minColumns;
     };
     const named = sheets.findIndex(isNamed);
     return named === -1 ? scores.findIndex((score) => score >= minColumns && 2 * score >= best) : named;

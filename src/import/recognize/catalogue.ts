@@ -71,7 +71,7 @@ export function knownColumns(importable: Importable): Map<string, Known> {
   // The console adds this column to the rows that failed.
   add('import errors', ignored);
   if ('project_id' in existing.schema.properties)
-    for (const name of ['project', 'project_name', ...wordsOfAll(({ projectColumns }) => projectColumns)])
+    for (const name of wordsOfAll(({ projectColumns }) => projectColumns))
       add(name, { is: 'project', field: 'project' }, 1);
   for (const field of Object.keys(writable).filter((field) => /_id$/.test(field))) {
     const base = field.replace(/(_user|_group)?_id$/, '');

@@ -111,12 +111,7 @@ export const repeatedMember = (column: Column, first: string, second: string) =>
     `“${shortened(first)}” and “${shortened(second)}” are the same field. Remove one of them.`,
   );
 
-const statusWords = new Set([
-  ...'status state lifecycle active inactive enabled disabled blocked suspended terminated archived deleted'.split(
-    ' ',
-  ),
-  ...wordsOfAll((language) => language.statusWords).map(fold),
-]);
+const statusWords = new Set(wordsOfAll((language) => language.statusWords).map(fold));
 
 export const looksLikeStatus = (name: string) =>
   name.length <= maxLength &&

@@ -27,14 +27,7 @@ export type CreatePlaceholders = (
 export type UnknownPerson = { field: string; text: string; user_id?: string };
 
 /** The words of other tools for nobody. Only punctuation, such as a dash, means nobody too. */
-const nobody = new Set(
-  [
-    'tbd, tba, tbc, to be defined, to be decided, to be determined, to be confirmed, to be assigned',
-    'n/a, n.a., na, none, null, nil, nobody, no one, noone, not assigned, unassigned, not set, not applicable, blank, empty',
-    'no manager, no owner, no assignee, no lead, vacant',
-    ...wordsOfAll((language) => language.nobody),
-  ].flatMap((line) => line.split(', ').map(normalizeWord)),
-);
+const nobody = new Set(wordsOfAll((language) => language.nobody).map(normalizeWord));
 
 /** Whether a text such as `TBD`, `n/a` or `-` says that there is nobody. */
 export const isNobody = (text: string) => nobody.has(normalizeWord(text)) || !/[\p{L}\p{N}]/u.test(text);

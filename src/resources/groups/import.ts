@@ -12,16 +12,7 @@ import { addMembers } from './members.ts';
 import { createGroups, groupList, updateGroup } from './queries.ts';
 import { GroupRowInput, GroupRowPatch, type GroupWithMembers } from './schema.ts';
 
-const recognized = inAllLanguages('group', {
-  synonyms: {
-    name: 'group, group name, team, team name, unit',
-    description: 'purpose, notes, about',
-    parent_id: 'parent group, part of, belongs to',
-    lead_user_id: 'group lead, team lead, leader, head, lead e-mail',
-    member_user_ids: 'members, member, people, person, email, e-mail address, employee, user',
-    external_id: 'group id, team id, reference',
-  },
-});
+const recognized = inAllLanguages('group');
 
 /** A group's members are in one row or spread over several rows. An import adds members and never removes any. */
 export const groupImport = (): Importable<GroupWithMembers, typeof GroupRowInput, typeof GroupRowPatch> => ({

@@ -4,66 +4,17 @@ import { invalidBody } from '../../core/errors.ts';
 import { lowerAscii } from '../../core/text.ts';
 import { checkOf } from '../../http/request/validation.ts';
 import type { Importable } from '../../import/importable.ts';
-import { inAllLanguages, withOthers, wordsOfAll } from '../../import/languages/all.ts';
+import { inAllLanguages, wordsOf, wordsOfAll } from '../../import/languages/all.ts';
 import type { CreatePlaceholders } from '../../import/references/people.ts';
 import { createPeople, personnelList, updatePerson } from './queries.ts';
 import { type Person, PersonInput, PersonPatch } from './schema.ts';
 
-const recognized = inAllLanguages('person', {
-  synonyms: {
-    name: 'full name, display name, employee name, employee, person, member, worker, staff member, last name first name',
-    email:
-      'e-mail address, work e-mail, company e-mail, business e-mail, mail, e-mail id, primary e-mail, primary work e-mail, e-mail primary work, mail',
-    title: 'job title, position, business title, role, function, designation, position',
-    department: 'dept, department name, division, business unit, cost center name, organization',
-    location: 'office, office location, work location, site, city, location name',
-    phone:
-      'work phone, telephone, telephone number, phone number, business phone, mobile, mobile phone, primary phone',
-    time_zone: 'tz',
-    kind: 'person type, employee type, worker type, employment type, user type, type',
-    manager_user_id:
-      'reports to, reporting to, line manager, supervisor, boss, manager e-mail, manager name, workers manager',
-    accountable_user_id: 'accountable to, responsible human',
-    skills: 'skill, competencies, tags',
-    start_on: 'start date, start, hired, hire date, hired on, joined, joining date, first day',
-    end_on: 'end date, end, leaving date, last day, termination date, contract end, contract end date',
-    status:
-      'employment status, employee status, worker status, account enabled, active, is active, enabled, state, account status, user status, overall status, lifecycle status, lifecycle state, user account control',
-    external_id:
-      'employee id, employee number, employee no, staff id, staff number, personnel number, worker id, payroll number, hr id',
-  },
-  values: {
-    status: {
-      active:
-        'on leave, leave, leave of absence, parental leave, maternity leave, paid leave, enabled, true, yes, current, employed, onboarding, provisioned, password expired, locked out, recovery, hired, 1, y, probation, full time, part time, 512, 66048',
-      inactive:
-        'terminated, left, leaver, disabled, false, no, former, resigned, retired, deprovisioned, suspended, offboarded, staged, 0, n, blocked, deactivated, dismissed, archived, deleted, exited, departed, separated, offboarding completed, no longer employed, 514, 66050',
-    },
-    kind: {
-      human:
-        'employee, internal, member, full time, part time, permanent, regular, staff, person, intern, temporary, fixed term, apprentice, working student, salaried, hourly, intern, salaried,full-time, salaried,part-time, hourly,full-time, hourly,part-time',
-      external:
-        'contractor, contingent worker, guest, freelancer, freelance, consultant, vendor, partner, supplier, agency',
-      agent: 'bot, service account, robot, ai agent, service',
-      placeholder: 'vacancy, vacant, tbh, open position, generic',
-      null: 'terminated',
-    },
-  },
-});
+const recognized = inAllLanguages('person');
 
 /** Columns in which yes says that a person is inactive. */
 const inactiveColumns = {
-  columns: [
-    'block sign in, block sign in (yes/no) [accountenabled] required, blocked, is blocked, sign in blocked, disabled, is disabled, account disabled, suspended, is suspended, terminated, is terminated, archived, is archived, deleted, is deleted, inactive, is inactive, deactivated',
-    ...wordsOfAll(({ inactive }) => inactive.columns),
-  ].join(', '),
-  words: withOthers(
-    {
-      active: 'no, false, 0, n',
-      inactive: 'yes, true, 1, y, x, blocked, disabled, suspended, terminated, archived, deleted',
-    },
-    ({ inactive: { yes, no } }) => ({ active: no, inactive: yes }),
-  ),
+  columns: wordsOfAll(({ inactive }) => inactive.columns).join(', '),
+  words: wordsOf(({ inactive: { yes, no } }) => ({ active: no, inactive: yes })),
 };
 
 export const peopleImport = (moment: Moment): Importable<Person, typeof PersonInput, typeof PersonPatch> => ({
@@ -78,10 +29,7 @@ export const peopleImport = (moment: Moment): Importable<Person, typeof PersonIn
   ],
   ...recognized,
   joined: {
-    name: [
-      ['first name', 'given name', 'forename', ...wordsOfAll(({ firstName }) => firstName)],
-      ['last name', 'surname', 'family name', ...wordsOfAll(({ lastName }) => lastName)],
-    ],
+    name: [wordsOfAll(({ firstName }) => firstName), wordsOfAll(({ lastName }) => lastName)],
   },
   personNames: ['name'],
   ownWords: { status: inactiveColumns },

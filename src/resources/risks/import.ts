@@ -4,7 +4,7 @@ import type { Moment } from '../../core/clock.ts';
 import { Problem } from '../../core/errors.ts';
 import { fold } from '../../core/text.ts';
 import type { Importable, ItemProject, Resource } from '../../import/importable.ts';
-import { inAllLanguages, withOthers } from '../../import/languages/all.ts';
+import { inAllLanguages, wordsOf } from '../../import/languages/all.ts';
 import { normalizeWord, type Words } from '../../import/recognize/names.ts';
 import { levelOf, type Model, readRiskModel } from '../../store/risk-model.ts';
 import type { Tables } from '../../store/tables.ts';
@@ -15,53 +15,21 @@ import { ratingColumns } from './rules/score-columns.ts';
 import { scoreOf } from './rules/scoring.ts';
 import { type Risk, RiskInput, RiskPatch } from './schema.ts';
 
-const words = {
-  low: 'low, l',
-  medium: 'medium, m, med, moderate, average',
-  high: 'high, h',
-};
-
 const noRating = 'tbd, n/a, na, not assessed, unknown, tbc';
 
 /** What other tools call the ratings of a scale of five. */
 const ratingWords = {
-  probability: withOthers(
-    {
-      1: 'rare, very low, vl, very unlikely, remote, improbable, highly unlikely, almost impossible',
-      2: `unlikely, ${words.low}, seldom`,
-      3: `possible, ${words.medium}, occasional, even chance, about even`,
-      4: `likely, ${words.high}, probable, frequent`,
-      5: 'almost certain, very high, vh, very likely, certain, highly likely, near certain, expected',
-    },
-    ({ probability }) => probability,
-  ),
-  impact: withOthers(
-    {
-      1: 'negligible, very low, vl, insignificant, trivial, very minor',
-      2: `minor, ${words.low}, marginal`,
-      3: `${words.medium}, serious`,
-      4: `major, ${words.high}, significant`,
-      5: 'severe, very high, vh, catastrophic, critical, extreme, extreme/catastrophic, disastrous',
-    },
-    ({ impact }) => impact,
-  ),
+  probability: wordsOf(({ probability }) => probability),
+  impact: wordsOf(({ impact }) => impact),
 };
 
-const levelWords = withOthers(
-  {
-    low: `${words.low}, very low, green, minor`,
-    medium: `${words.medium}, amber, yellow`,
-    high: `${words.high}, red, major, orange`,
-    critical: 'critical, extreme, very high, severe, catastrophic',
-  },
-  ({ levels }) => levels,
-);
+const levelWords = wordsOf(({ levels }) => levels);
 
 /**
  * The words for the ratings of a scale: those of the model, and of a scale of five also those of other tools. On another
  * scale it is open what they mean, so `map_values` must say it.
  */
-function wordsOf(scale: Model['impact'], usual: Words): Words {
+function wordsOfScale(scale: Model['impact'], usual: Words): Words {
   const own = scale.map(({ word }) => normalizeWord(word));
   const texts = scale.map((_, i) => {
     const others = scale.length === 5 ? (usual[i + 1] ?? '').split(', ') : [];
@@ -136,69 +104,7 @@ export async function riskImport(db: Kysely<Tables>) {
   return (project: ItemProject, moment: Moment) => importBy(model, project, moment);
 }
 
-const recognized = inAllLanguages('risk', {
-  synonyms: {
-    title:
-      'risk, risk title, name, risk name, summary, short description, event, risk event, headline, primary column',
-    description: 'risk description, details, risk statement, cause and effect, notes, comments',
-    kind: 'type, risk type',
-    category: 'risk category, area',
-    probability:
-      'likelihood, likelihood rating, probability of occurrence, chance, current likelihood, inherent likelihood, inherent probability, prob, l, p',
-    impact:
-      'impact rating, consequence, consequences, severity, current impact, inherent impact, inherent consequence, i',
-    residual_probability: 'residual likelihood, target probability, target likelihood',
-    residual_impact: 'residual severity, target impact, residual consequence',
-    score: 'rating, risk score, risk rating, inherent rating, exposure, pxi, lxi, severity score',
-    level: 'risk level, rag, rag status, grade, risk grade',
-    status: 'state, risk status, current status',
-    strategy:
-      'response category, risk response category, response strategy, planning strategy, response type, treatment strategy, treatment option, response, treatment, risk response, risk treatment',
-    response_plan:
-      'mitigation, mitigation plan, mitigations, mitigation action, mitigation actions, mitigating actions, mitigation strategy, response plan, action plan, response actions, treatment plan, actions, controls',
-    contingency_plan: 'contingency, fallback, fallback plan',
-    trigger: 'triggers, early warning, indicator',
-    owner_name:
-      'risk owner, responsible, assigned to, responsible person, assignee, response owner, action owner',
-    raised_by_user_id: 'raised by, reported by, identified by, submitted by, reporter, author',
-    raised_on:
-      'raised, date raised, identified on, identified date, date identified, created, opened, date, logged, registered, created on, created date, creation date, date created, date opened, opened on, opened at, open date, date logged, logged on, date registered, registered on, date submitted, submitted on, submission date, date entered, sys created on',
-    due_on:
-      'due, due date, date due, target date, deadline, target completion, target closure, target closure date, resolve by, resolve by date, proximity date',
-    review_on: 'review, review date, next review, next review date',
-    closure_reason: 'reason for closure, closed because',
-    lessons: 'lessons learned, lessons learnt',
-    external_id:
-      'risk id, risk identifier, risk no, risk number, reference, ref, number, no, risk ref, record id',
-    source_url: 'url, link',
-  },
-  values: {
-    status: {
-      open: 'new, draft, identified, active, live, raised, proposed, to do, assessed, ongoing',
-      mitigating:
-        'in progress, treating, in treatment, being treated, being mitigated, mitigation in progress, in mitigation, responding, managed',
-      monitoring: 'monitor, monitored, watch, watching, under review, in review, on hold, dormant',
-      accepted: 'accept, tolerated, tolerate',
-      materialized: 'materialised, occurred, realized, realised, became issue, issue, triggered',
-      closed: 'close, done, resolved, retired, expired, complete, completed, cancelled, mitigated',
-    },
-    strategy: {
-      avoid: 'avoidance, eliminate, terminate, prevent',
-      mitigate: 'mitigation, reduce, reduction, treat, control',
-      transfer: 'transference, insure, outsource',
-      accept: 'acceptance, tolerate, retain, take',
-      escalate: 'escalation',
-      exploit: 'exploitation',
-      enhance: 'enhancement, increase',
-      share: 'sharing',
-      null: 'none, n/a, tbd, na',
-    },
-    kind: {
-      threat: 'risk, negative, downside',
-      opportunity: 'positive, upside, benefit',
-    },
-  },
-});
+const recognized = inAllLanguages('risk');
 
 const importBy = (
   model: Model,
@@ -215,10 +121,10 @@ const importBy = (
   synonyms: recognized.synonyms,
   values: {
     ...recognized.values,
-    probability: wordsOf(model.probability, ratingWords.probability),
-    residual_probability: wordsOf(model.probability, ratingWords.probability),
-    impact: wordsOf(model.impact, ratingWords.impact),
-    residual_impact: wordsOf(model.impact, ratingWords.impact),
+    probability: wordsOfScale(model.probability, ratingWords.probability),
+    residual_probability: wordsOfScale(model.probability, ratingWords.probability),
+    impact: wordsOfScale(model.impact, ratingWords.impact),
+    residual_impact: wordsOfScale(model.impact, ratingWords.impact),
   },
   freeText: { strategy: 'response_plan' },
   computed: {

@@ -17,36 +17,7 @@ function statusOfProgress(cell: unknown): TaskInput['status'] {
   return percent >= 100 ? 'done' : percent > 0 ? 'in_progress' : 'todo';
 }
 
-const recognized = inAllLanguages('task', {
-  synonyms: {
-    title: 'task, task title, name, task name, summary, action, action item, subject, to do, primary column',
-    description: 'task description, details, notes, comments, body',
-    kind: 'type, task type',
-    status: 'state, task status, progress, percent complete, percent done, completed, done',
-    assignee_name:
-      'assigned to, assigned, assign, owner, responsible, who, resource names, action owner, assignees',
-    start_on: 'start, start date, begins, planned start, timeline start',
-    due_on:
-      'due, due date, date due, due by, by when, end date, target date, deadline, finish, finish date, end, planned finish, timeline end',
-    risk_id: 'risk key',
-    issue_id: 'issue key',
-    external_id:
-      'task id, action id, action no, action number, task no, task number, reference, ref, number, no, ticket, wbs',
-  },
-  values: {
-    status: {
-      todo: 'to do, open, new, not started, backlog, planned, scheduled, proposed, in specification, false, no, future task, reopened, selected for development',
-      in_progress:
-        'active, doing, working on it, started, ongoing, wip, work in progress, in review, in testing, in development, developed, on schedule, late, feedback, committed, code review',
-      blocked: 'on hold, waiting, pending, stalled, impeded, deferred, stuck, waiting on someone else',
-      done: 'complete, completed, closed, resolved, finished, true, yes, x, fixed, tested',
-      cancelled: 'canceled, rejected, removed, wont do, dropped, declined, obsolete',
-    },
-    kind: {
-      work: 'task, story, feature, user story, epic, sub task, subtask, bug, improvement, new feature, milestone, support, action, product backlog item',
-    },
-  },
-});
+const recognized = inAllLanguages('task');
 
 export const taskImport = (
   project: ItemProject,
