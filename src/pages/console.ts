@@ -25,7 +25,15 @@ export type Console = {
   fontFaces: string;
 };
 
-export function readConsole(): Console | undefined {
+let found: Console | undefined;
+
+/** Its files do not change while the process runs, so they are read once. */
+export function findConsole(): Console | undefined {
+  found ??= readConsole();
+  return found;
+}
+
+function readConsole(): Console | undefined {
   try {
     const index = readFileSync(join(folder, 'index.html'), 'utf8');
     const names = readdirSync(join(folder, 'assets'));

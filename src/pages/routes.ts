@@ -6,7 +6,7 @@ import { createPacer } from '../formats/pace.ts';
 import type { App } from '../http/fastify.ts';
 import { contentEtag, sendWithEtag } from '../http/response/etag.ts';
 import { readOpenapiFile } from '../http/response/openapi-file.ts';
-import { type Console, notBuilt, readConsole, sendConsole, sendFile } from './console.ts';
+import { findConsole, notBuilt, sendConsole, sendFile } from './console.ts';
 import { type Fragment, framed, type Html, html, pageHeaders, prose, type Site, siteAt } from './html.ts';
 import type { OpenApi } from './openapi-document.ts';
 import { referenceContents, referenceMain } from './reference.ts';
@@ -47,13 +47,8 @@ const consolePaths = [
 /** The pages for browsers: the console, the API reference and a page for each error code. */
 export function pageRoutes(app: App): void {
   const send = pageSender(() => site());
-  const site = () => siteAt(app.baseUrl, built?.fontFaces);
+  const site = () => siteAt(app.baseUrl, findConsole()?.fontFaces);
 
-  let built: Console | undefined;
-  const findConsole = () => {
-    built ??= readConsole();
-    return built;
-  };
   // Read before the first client connects, because clients can use up all file descriptors.
   app.addHook('onListen', async () => void findConsole());
   for (const path of consolePaths) {
