@@ -7,7 +7,7 @@ import { startTarget, steppingClock } from './services.ts';
 const seed = 1815;
 
 test('generated valid and invalid requests get documented responses, equal on both engines', async (t) => {
-  const outcome = await run(t, { requests: 700 });
+  const outcome = await run(t, { requests: 400 });
   assert.ok(outcome.statuses.size > 50, 'every operation is requested');
   const statuses = [...outcome.statuses.values()].flatMap((counts) => [...counts.keys()]);
   for (const status of [200, 201, 204, 400, 401, 403, 404, 409, 415, 422]) {
@@ -16,7 +16,7 @@ test('generated valid and invalid requests get documented responses, equal on bo
 });
 
 test('eight concurrent generated requests get documented responses', async (t) => {
-  await run(t, { requests: 240, atOnce: 8 });
+  await run(t, { requests: 160, atOnce: 8 });
 });
 
 async function run(t: TestContext, options: { requests: number; atOnce?: number }): Promise<Outcome> {

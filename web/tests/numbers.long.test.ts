@@ -176,3 +176,24 @@ test('the list of risks says whether it counts only the active ones', async (t) 
   await page.goto('/risks?status=all');
   await summary.getByText(new RegExp(`^${all} risks, `)).waitFor();
 });
+
+test('every number of the overview links to a list with as many rows', async (t) => {
+  const page = await console.open(t, '/');
+  const links = page.locator('.tiles a, .heat-cell, .bars a, #open-issues a, .issues header > a');
+  const count = await links.count();
+  assert.ok(count >= 4 + 25 + 8 + 2);
+  // One or more of each kind; all 39 links would take a minute.
+  for (const index of [0, 1, 4 + 7, 4 + 12, 29, 30, 31, 33, 35, 36, 37, 38]) {
+    const link = links.nth(index);
+    const shown = (await link.textContent()) ?? '';
+    const number = Number((/\d+$/.exec(shown) ?? /^\d+/.exec(shown))?.[0] ?? 0);
+    await link.click();
+    await waitUntilLoaded(page);
+    const found: string | null = (await page.locator('.summary-line').count())
+      ? await page.locator('.summary-line').textContent()
+      : '0';
+    assert.equal(Number.parseInt(found ?? '', 10), number, `${shown} links to ${page.url()}`);
+    await page.goBack();
+    await waitUntilLoaded(page);
+  }
+});
