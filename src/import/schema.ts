@@ -142,7 +142,10 @@ export const ImportSummary = Strict(
     updated: Count,
     unchanged: Count,
     failed: Count,
-    skipped: Type.Integer({ description: 'Rows without an error that an atomic import did not write.' }),
+    skipped: Type.Integer({
+      description:
+        'Rows without an error that an atomic import did not write, and those of projects that `map_values` leaves out.',
+    }),
     mode: OneOf(modes),
     atomic: Type.Boolean(),
     dry_run: Type.Boolean({ description: 'Whether nothing was changed.' }),

@@ -8,7 +8,7 @@ import { type Project, ProjectRowInput, ProjectRowPatch } from './schema.ts';
 const notArchivedYet = fieldError(
   'archived_at',
   'not_archived',
-  'The project is not archived yet, so that its risks, issues and tasks can be imported. Then import this file again with' +
+  'The project is not archived yet, so that its risks, issues and tasks can be imported. Then import this file again with ' +
     '`mode=upsert`, which archives it.',
 );
 
