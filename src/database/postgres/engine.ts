@@ -114,7 +114,8 @@ export function postgresEngine(
       await rejectReadOnly(versions);
       if (!isDiskFull) return;
       await probeDisk().catch((error) => {
-        throw explainError(error) ?? error;
+        // A role that may not create temporary tables learns from its next write.
+        if (codeOf(error) === diskFull) throw explainError(error) ?? error;
       });
       isDiskFull = false;
     },
