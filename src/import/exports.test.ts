@@ -87,6 +87,8 @@ onSqlite('cells in the exports of tools', (start) => {
     assert.equal(answered.body.summary.created, 3);
     const one = await upload('tasks', file.replace('YARD-11', 'ROOF-13'));
     assert.equal(one.body.summary.created, 3, 'one project is no question');
+    const plain = await upload('issues', 'Title,Issue key\nx,ROOF-21\ny,YARD-21\n');
+    assert.equal(plain.body.errors[0].code, 'several_projects', 'without the other columns of Jira');
   });
 
   test('issues that state neither severity nor resolution are counted, and existing ones keep theirs', async (t) => {

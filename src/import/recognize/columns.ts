@@ -23,14 +23,7 @@ import {
   statedFor,
   unknownField,
 } from './parameters.ts';
-import {
-  detectPreset,
-  hasProjectKeys,
-  type PresetName,
-  presetField,
-  presetLabel,
-  unclearWords,
-} from './presets.ts';
+import { detectPreset, type PresetName, presetField, presetLabel, unclearWords } from './presets.ts';
 import { createSkippedCells, unnamed, whyNotStored } from './skipped.ts';
 import { archivedReader, choicesOf, ratingsOf, valueReader, withoutWords } from './values.ts';
 
@@ -274,7 +267,9 @@ export function createColumns(importable: Importable, recognition: Recognition) 
         if (name === '') return { ...entry, column: ignored, skipped: unnamed(i) };
         if (found[i]) {
           const { column, rank } = found[i];
-          const isOfOneProject = rank === -1 && importable.project && hasProjectKeys(preset, name);
+          // The keys of Jira begin with those of projects.
+          const isKey = column.field === 'external_id' && normalizeName(name) === 'issuekey';
+          const isOfOneProject = rank > -2 && importable.project !== undefined && isKey;
           return { ...entry, column, ...whyExcluded(found[i]), ...(isOfOneProject && { isOfOneProject }) };
         }
         const column = unknownColumn(name, attributes.size);

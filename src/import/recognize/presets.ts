@@ -10,8 +10,6 @@ type Preset = {
   columns: Readonly<Record<string, string>>;
   /** Columns that are left out, because their names would mean something else. */
   skipped?: string;
-  /** The column whose keys begin with that of a project, such as `SHOP-12`. */
-  projectKeys?: string;
   /** Words that do not say what they say elsewhere, by field. */
   unclear?: Readonly<Record<string, readonly string[]>>;
 };
@@ -27,7 +25,6 @@ const presets = {
       raised_on: 'created',
       project: 'project key',
     },
-    projectKeys: 'issue key',
     skipped: 'issue id, parent id, creator, project name, project lead, project description, project url',
   },
   redmine: {
@@ -310,10 +307,6 @@ export function presetField(preset: PresetName | undefined, name: string): strin
   const isNamed = (list?: string) => list?.split(', ').includes(presetKey(name));
   return Object.keys(columns).find((field) => isNamed(columns[field])) ?? (isNamed(skipped) ? '' : undefined);
 }
-
-/** Whether each cell of a column names the project of its row. */
-export const hasProjectKeys = (preset: PresetName | undefined, name: string) =>
-  preset !== undefined && (presets[preset] as Preset).projectKeys === presetKey(name);
 
 /** Words for a field that mean something else in the exports of a tool. */
 export function unclearWords(preset: PresetName | undefined, field: string): readonly string[] {
