@@ -114,6 +114,8 @@ test('a rated row keeps its place with its new score, and no two rows have the s
   assert.equal(await first.locator('.row-link').innerText(), title);
   const ranks = (await rows.locator(rank).allInnerTexts()).filter((text) => text !== '');
   assert.deepEqual(ranks, [...new Set(ranks)]);
+  // The change can be undone once all that it affects has been read again.
+  await page.locator('.toast').getByRole('button', { name: 'Undo' }).waitFor();
   await page.keyboard.press('Control+z');
   await page.getByText('Undone').waitFor();
 });
