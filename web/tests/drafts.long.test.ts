@@ -109,3 +109,29 @@ test('a comment on a risk that leaves the first ten while it is written is saved
   const report = await console.get(`/v1${new URL(page.url()).pathname}`);
   assert.deepEqual(report.risk_commentary, [{ risk_id: kept.id, text: 'Watched daily.' }]);
 });
+
+test('a rating stays open when its row leaves the list, and replaces nobody else’s change', async (t) => {
+  const rating = { probability: 4, impact: 4 };
+  const { key, id } = await console.post('/v1/projects/APOLLO/risks', { title: 'Leaves 4471', ...rating });
+  const page = await console.newPage(t);
+  await page.clock.install();
+  await page.goto('/risks?q=4471');
+  const row = page.locator(`tr[data-row="${id}"]`);
+  await row.locator('.cell-edit[data-field=rating]').first().click();
+  const dialog = page.getByRole('dialog', { name: `Assess ${key}` });
+  await dialog.locator('[data-cell="1 2"]').click();
+  const reason = dialog.getByLabel('Reason');
+  await reason.fill('It is unlikely now.');
+  const path = `/v1/projects/APOLLO/risks/${key}`;
+  await console.patch(path, { status: 'closed', closure_reason: 'Over', impact: 5 });
+  // The tab was left and is shown again, when what it shows is old.
+  await page.clock.fastForward(60_000);
+  await setHidden(page, false);
+  await row.waitFor({ state: 'detached' });
+  assert.equal(await reason.inputValue(), 'It is unlikely now.');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('alert').getByText('changed this').waitFor();
+  assert.equal(await reason.inputValue(), 'It is unlikely now.');
+  const { probability, impact } = await console.get(path);
+  assert.deepEqual([probability, impact], [4, 5]);
+});

@@ -39,6 +39,8 @@ export function useCells<Row extends Item>(
   // A list of a past day shows former states.
   const canEdit = !isReadOnly && !filters.as_of && hasScope('projects.manage');
   const [pasted, setPasted] = useState<Held<Row>>();
+  // Here rather than in a row, which can leave the list while its dialog is open.
+  const [rated, setRated] = useState<Row>();
   usePaste(canEdit, (next) => {
     const start = rows.findIndex(({ id }) => id === next.id);
     if (start === -1) return;
@@ -53,9 +55,8 @@ export function useCells<Row extends Item>(
   if (!canEdit) return {};
   const latest = new Map(rows.map((row) => [row.id, row]));
   // Rows far below may have changed without being read again.
-  const dialog =
-    pasted &&
-    (isFresh(pastedIds) ? (
+  const dialog = pasted ? (
+    isFresh(pastedIds) ? (
       <PasteDialog
         list={list}
         field={pasted.field}
@@ -66,7 +67,17 @@ export function useCells<Row extends Item>(
       />
     ) : (
       <DialogLoading onClose={() => setPasted(undefined)} />
-    ));
+    )
+  ) : (
+    rated && (
+      <CellEditor
+        list={list}
+        item={latest.get(rated.id) ?? rated}
+        field="rating"
+        onClose={() => setRated(undefined)}
+      />
+    )
+  );
   const editCell = (row: Row, { header, edits = '' }: Column<Row>): ReactNode => {
     const isPerson = edits.endsWith('_user_id');
     // The row of an issue has a button that assigns it.
@@ -81,29 +92,24 @@ export function useCells<Row extends Item>(
       setOpen((current) => (isIn(current) ? undefined : current));
       setClosed((count) => count + 1);
     };
-    const editor = isOpen && <CellEditor list={list} item={row} field={edits} onClose={close} />;
-    // A risk is rated in a dialog, which returns the focus to the button.
-    if (isOpen && edits !== 'rating') return editor;
+    if (isOpen) return <CellEditor list={list} item={row} field={edits} onClose={close} />;
     return (
-      <>
-        <button
-          type="button"
-          className="cell-edit no-print"
-          tabIndex={-1}
-          data-field={edits}
-          aria-label={`Edit ${header.toLowerCase()} of ${row.key}`}
-          ref={(button) => {
-            const due = isFocusDue.current;
-            if (!button || due?.id !== row.id || due.field !== edits) return;
-            isFocusDue.current = undefined;
-            button.focus({ preventScroll: true });
-          }}
-          onClick={() => setOpen(cell)}
-        >
-          <Icon name="edit" />
-        </button>
-        {editor}
-      </>
+      <button
+        type="button"
+        className="cell-edit no-print"
+        tabIndex={-1}
+        data-field={edits}
+        aria-label={`Edit ${header.toLowerCase()} of ${row.key}`}
+        ref={(button) => {
+          const due = isFocusDue.current;
+          if (!button || due?.id !== row.id || due.field !== edits) return;
+          isFocusDue.current = undefined;
+          button.focus({ preventScroll: true });
+        }}
+        onClick={() => (edits === 'rating' ? setRated(row) : setOpen(cell))}
+      >
+        <Icon name="edit" />
+      </button>
     );
   };
   return { editCell, dialog };
