@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { buildService } from '../build.ts';
+import { freePort } from '../test/ports.ts';
 import { authHeaders, type Dataset, sqliteFile } from './datasets.ts';
 import { muster, nodeScript, run } from './processes.ts';
 import { createDatabase, type Server, startPostgres, startService } from './servers.ts';
@@ -20,9 +21,13 @@ const sizes = { projects: 1000, people: 20_000, risks, issues: 0 };
 const baselineMs = 20_000;
 const pauseMs = 20;
 
-/** Prints what the process itself reports at its end. */
-const reportUsage = `data:text/javascript,import{isMainThread}from"node:worker_threads";
-  if(isMainThread)process.on("exit",()=>console.log("\\nusage "+JSON.stringify(process.resourceUsage())))`;
+/** Prints what the process itself reports at its end. Its `maxRSS` would be that of this process, if that has more memory. */
+const reportUsage = `data:text/javascript,import{isMainThread}from"node:worker_threads";import{readFileSync}from"node:fs";
+  if(isMainThread)process.on("exit",()=>console.log("\\nusage "+JSON.stringify({...process.resourceUsage(),
+  peakKb:Number(/VmHWM:.*?(\\d+)/.exec(readFileSync("/proc/self/status","utf8"))[1])})))`;
+
+/** Exports have links to the console, which must be equal. */
+const port = String(await freePort());
 
 await buildService();
 const folder = mkdtempSync(join(tmpdir(), 'muster-bench-'));
@@ -44,14 +49,17 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Each risk has a history entry, as if the service had created it. */
+/** Each risk and project has a history entry, as if the service had created it and nobody had changed it. */
 async function createOriginal(url: string): Promise<Dataset> {
   const key = await run(...nodeScript('children/fill.ts', JSON.stringify({ url, sizes })));
   const dataset = { url, key: key.trim() };
   const database = new Sqlite(sqliteFile(dataset));
   database.exec(`
+    update risks set updated_at = created_at;
     insert into history (id, subject_id, at, key_name, field, "from", "to")
-    select 'hst' || substr(id, 4), id, created_at, 'bench', 'created', 'null', json_quote(title) from risks order by id`);
+    select 'hst' || substr(id, 4), id, created_at, 'bench', 'created', 'null', json_quote(title) from risks order by id;
+    insert into history (id, subject_id, at, key_name, field, "from", "to")
+    select 'hst' || substr(id, 4), id, created_at, 'bench', 'created', 'null', json_quote(name) from projects order by id`);
   database.close();
   return dataset;
 }
@@ -71,16 +79,18 @@ async function runCommand({ url }: Dataset, command: string, ...args: string[]):
   });
   const seconds = (performance.now() - started) / 1000;
   const [report = '', usage = ''] = output.split('\nusage ');
-  const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(usage) as NodeJS.ResourceUsage;
+  const { userCPUTime, systemCPUTime, peakKb } = JSON.parse(usage) as NodeJS.ResourceUsage & {
+    peakKb: number;
+  };
   console.log(
     `${command} ${url.split(':')[0]}: ${((userCPUTime + systemCPUTime) / 1e6).toFixed(1)} s of CPU time, ` +
-      `${seconds.toFixed(0)} s, peak ${(maxRSS / 1024).toFixed(0)} MB\n  ${report.trim()}`,
+      `${seconds.toFixed(0)} s, peak ${(peakKb / 1024).toFixed(0)} MB\n  ${report.trim()}`,
   );
 }
 
 /** The number of lines and the checksum of all risks, people and projects as CSV. */
 async function exportOf(dataset: Dataset): Promise<string> {
-  await using service = await startService(dataset);
+  await using service = await startService(dataset, { MUSTER_PORT: port });
   const checksum = createHash('sha256');
   let lines = 0;
   for (const path of ['/v1/risks?status=all&archived=any', '/v1/personnel', '/v1/projects']) {
