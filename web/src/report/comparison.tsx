@@ -10,11 +10,14 @@ import { ItemName, type ReportColumn, ReportTable } from './tables.tsx';
 
 type Count = { name: string; before: number; after: number };
 
-const columnsOf = (period: Period): ReportColumn<Count>[] => [
+const columnsOf = (before: string, after: string): ReportColumn<Count>[] => [
   { header: 'Active risks', cell: ({ name }) => name },
-  { header: formatDay(period.since), cell: ({ before }) => formatNumber(before) },
-  { header: dayName(period), cell: ({ after }) => formatNumber(after) },
-  { header: 'Change', cell: ({ before, after }) => (after === before ? '–' : formatChange(after - before)) },
+  { header: before, cell: (count) => formatNumber(count.before) },
+  { header: after, cell: (count) => formatNumber(count.after) },
+  {
+    header: 'Change',
+    cell: (count) => (count.after === count.before ? '–' : formatChange(count.after - count.before)),
+  },
 ];
 
 const countsOf = ({ before, after }: Registers, model: RiskModel | undefined): Count[] => [
@@ -28,17 +31,26 @@ const countsOf = ({ before, after }: Registers, model: RiskModel | undefined): C
   { name: 'Total', before: before.total, after: after.total },
 ];
 
-/** The register on two days side by side: its counts and its matrices. */
-export function Comparison({ period, register }: { period: Period; register: Registers }) {
+type TableProps = { register: Registers; since: string; after: string };
+
+/** The counts of the register on two days. */
+export function RegisterTable({ register, since, after }: TableProps) {
   const { data: model } = useRiskModel();
   return (
+    <ReportTable
+      isCounts
+      columns={columnsOf(formatDay(since), after)}
+      rows={countsOf(register, model)}
+      rowKey={({ name }) => name}
+    />
+  );
+}
+
+/** The register on two days side by side: its counts and its matrices. */
+export function Comparison({ period, register }: { period: Period; register: Registers }) {
+  return (
     <Card id="comparison" title="Risk register">
-      <ReportTable
-        isCounts
-        columns={columnsOf(period)}
-        rows={countsOf(register, model)}
-        rowKey={({ name }) => name}
-      />
+      <RegisterTable register={register} since={period.since} after={dayName(period)} />
       <div className="side-by-side">
         {[
           { day: period.since, title: formatDay(period.since), cells: register.before.cells },

@@ -5,9 +5,10 @@ import { Card } from '../../components/card.tsx';
 import { HealthReasons } from '../../components/health-reasons.tsx';
 import { MarkdownLine, MarkdownText } from '../../components/markdown-text.tsx';
 import { useIsPhone } from '../../components/use-is-phone.ts';
-import { formatChange, formatDay, formatNumber, pluralize } from '../../format.ts';
+import { formatDay, formatNumber, pluralize } from '../../format.ts';
 import { levelLabel, useRiskModel } from '../../risks/model.ts';
 import { Why } from '../changes.tsx';
+import { countIn, RegisterTable } from '../comparison.tsx';
 import { dateKinds, listOf } from '../dates.ts';
 import { blockedName, countOf, decisionNames } from '../decision-names.ts';
 import { ItemGroup, ItemName, type ReportColumn, ReportTable } from '../tables.tsx';
@@ -57,7 +58,11 @@ export function ReportDocument({ report, comparison }: { report: FullReport; com
         </Card>
       )}
       {isShown('dates') && <Dates report={report} />}
-      {isShown('register') && <Register report={report} />}
+      {isShown('register') && (
+        <Card id="register" title="Risk register">
+          <RegisterTable register={content.register} since={report.since} after={formatDay(report.day)} />
+        </Card>
+      )}
       {isShown('changes') && (
         <Card id="changes" title={`Changes since ${formatDay(report.since)}`}>
           <div className="changes">
@@ -90,14 +95,13 @@ export function ReportDocument({ report, comparison }: { report: FullReport; com
 function Headline({ report: { content, since } }: { report: FullReport }) {
   const { data: model } = useRiskModel();
   const { register, projects, issues } = content;
-  const critical = (state: typeof register.after) =>
-    state.by_level.find(({ level }) => level === 'critical')?.count ?? 0;
-  const change = critical(register.after) - critical(register.before);
+  const critical = countIn(register.after, 'critical');
+  const change = critical - countIn(register.before, 'critical');
   const offTrack = projects.items.filter(({ health }) => health.state === 'off_track').length;
   return (
     <p className="headline">
       {formatNumber(offTrack)} of {pluralize(projects.total, 'project')} {offTrack === 1 ? 'is' : 'are'} off
-      track; {pluralize(critical(register.after), `${levelLabel(model, 'critical').toLowerCase()} risk`)},{' '}
+      track; {pluralize(critical, `${levelLabel(model, 'critical').toLowerCase()} risk`)},{' '}
       {change === 0
         ? 'unchanged'
         : `${formatNumber(Math.abs(change))} ${change > 0 ? 'more' : 'fewer'} than on ${formatDay(since)}`}
@@ -254,38 +258,6 @@ const Dates = ({ report: { content } }: { report: FullReport }) => {
     </Card>
   );
 };
-
-type Count = { name: string; before: number; after: number };
-
-function Register({ report: { content, since, day } }: { report: FullReport }) {
-  const { data: model } = useRiskModel();
-  const { before, after } = content.register;
-  const countIn = (state: typeof after, wanted: string) =>
-    state.by_level.find(({ level }) => level === wanted)?.count ?? 0;
-  const counts: Count[] = [
-    ...after.by_level.map(({ level, count }) => ({
-      name: levelLabel(model, level),
-      before: countIn(before, level),
-      after: count,
-    })),
-    { name: 'Not assessed', before: before.unassessed, after: after.unassessed },
-    { name: 'Total', before: before.total, after: after.total },
-  ];
-  const columns: ReportColumn<Count>[] = [
-    { header: 'Active risks', cell: ({ name }) => name },
-    { header: formatDay(since), cell: (count) => formatNumber(count.before) },
-    { header: formatDay(day), cell: (count) => formatNumber(count.after) },
-    {
-      header: 'Change',
-      cell: (count) => (count.after === count.before ? '–' : formatChange(count.after - count.before)),
-    },
-  ];
-  return (
-    <Card id="register" title="Risk register">
-      <ReportTable isCounts columns={columns} rows={counts} rowKey={({ name }) => name} />
-    </Card>
-  );
-}
 
 const commentOn = ({ project_commentary }: FullReport, { id }: ReportProject) =>
   project_commentary.find(({ project_id }) => project_id === id)?.text;
