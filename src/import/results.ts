@@ -20,8 +20,19 @@ export const failed = (errors: readonly FieldError[]): Written => ({ status: 'fa
 export const failedFor = ({ errors, code, message }: Problem) =>
   failed(errors ?? [{ code, detail: message }]);
 
+/** Whoever has the value of a row may get another one by a later row. */
+export function failedUpdate(problem: Problem): Written {
+  const { errors = [] } = failedFor(problem);
+  const advised = errors.map((error) => {
+    const field = error.pointer?.slice('#/'.length);
+    const advice = `If another row changes that one, import the file again. If two rows swap theirs, import one of them with an empty \`${field}\` first.`;
+    return error.code === 'duplicate' ? { ...error, detail: `${error.detail} ${advice}` } : error;
+  });
+  return failed(advised);
+}
+
 /** The result of a row of a project that the request leaves out. */
-export const leftOut = (project: string): Written => ({
+export const leftOut = (project = ''): Written => ({
   status: 'skipped',
   warnings: [fieldError('project', 'left_out', `The rows of “${shortened(project)}” are left out.`)],
 });

@@ -35,6 +35,11 @@ onBothEngines('an import with mode=upsert', (start) => {
     await upsert('e1,Ada,a@example.com', 'e2,Grace,g@example.com');
     const { summary } = await upsert('e1,Ada,new@example.com', 'e2,Grace,a@example.com');
     assert.deepEqual([summary.updated, summary.failed], [2, 0]);
+    // Also where the one who gives it up comes later.
+    const back = await upsert('e2,Grace,new@example.com', 'e1,Ada,back@example.com');
+    assert.deepEqual([back.summary.updated, back.summary.failed], [2, 0]);
+    const forth = await upsert('e1,Ada,new@example.com', 'e2,Grace,a@example.com');
+    assert.equal(forth.summary.failed, 0);
     const swapped = ['e1,Ada,a@example.com', 'e2,Grace,new@example.com'];
     const { results } = await upsert(...swapped);
     for (const { errors } of results)

@@ -20,7 +20,16 @@ import {
 } from './importable.ts';
 import type { ParsedRow } from './parse-rows.ts';
 import { findMoved } from './references/moved.ts';
-import { assumed, completed, failed, failedFor, leftOut, unusedReason, type Written } from './results.ts';
+import {
+  assumed,
+  completed,
+  failed,
+  failedFor,
+  failedUpdate,
+  leftOut,
+  unusedReason,
+  type Written,
+} from './results.ts';
 
 /** Writes rows with resolved references in order, and returns a result for each. */
 export async function writeRows(
@@ -32,15 +41,13 @@ export async function writeRows(
   { skipped, findRepeated }: EarlierRows,
 ): Promise<WrittenRow[]> {
   const written = new Map<ParsedRow, Written>();
-  for (const run of mode === 'upsert' ? splitAtRepeatedKeys(importable, rows) : [rows]) {
+  const wanted = rows.filter((row) => row.leftOut === undefined);
+  for (const run of mode === 'upsert' ? splitAtRepeatedKeys(importable, wanted) : [wanted]) {
     const existing = await findExisting(db, importable, mode, run);
     const newRows: ParsedRow[] = [];
     const updated = new Set<string>();
+    const taken: { row: ParsedRow; current: Resource }[] = [];
     for (const row of run) {
-      if (row.leftOut !== undefined) {
-        written.set(row, leftOut(row.leftOut));
-        continue;
-      }
       let current = existing.get(row);
       // Two rows may name one resource by different keys: the second must not update what the first has replaced.
       if (current && updated.has(idOf(current))) current = await readById(db, importable, idOf(current));
@@ -51,13 +58,18 @@ export async function writeRows(
       const errors = row.errors.concat(conflicts, repeated);
       if (errors.length > 0) written.set(row, failed(errors));
       else if (current) {
-        written.set(row, await updateRow(db, importable, current, row, change));
+        const outcome = await updateRow(db, importable, current, row, change);
+        written.set(row, outcome);
         updated.add(idOf(current));
+        if (outcome.errors?.some(({ code }) => code === 'duplicate')) taken.push({ row, current });
       } else newRows.push(row);
     }
+    // A later row may have given up what an earlier one gets.
+    for (const { row, current } of taken)
+      written.set(row, await updateRow(db, importable, current, row, change));
     await createRows(db, importable, newRows, change, skipped, written);
   }
-  return rows.map((row) => ({ row, written: written.get(row) ?? failed([]) }));
+  return rows.map((row) => ({ row, written: written.get(row) ?? leftOut(row.leftOut) }));
 }
 
 export type WrittenRow = { row: ParsedRow; written: Written };
@@ -203,20 +215,10 @@ async function updateRow(
     await applyPatch(db, importable, current, patch, row, change);
     return { status: 'updated', ...identity, changed, ...(warnings.length > 0 && { warnings }) };
   } catch (error) {
-    if (error instanceof Problem) return withAdvice(failedFor(error));
+    if (error instanceof Problem) return failedUpdate(error);
     throw error;
   }
 }
-
-/** Whoever has the value of a row may get another one by a later row. */
-const withAdvice = ({ errors = [], ...written }: Written): Written => ({
-  ...written,
-  errors: errors.map((error) => {
-    const field = error.pointer?.slice('#/'.length);
-    const advice = `If another row changes that one, import the file again. If two rows swap theirs, import one of them with an empty \`${field}\` first.`;
-    return error.code === 'duplicate' ? { ...error, detail: `${error.detail} ${advice}` } : error;
-  }),
-});
 
 function patchOf({ additive = [], whenFound }: Importable, current: Resource, row: ParsedRow): Resource {
   const patch: Resource = {};
