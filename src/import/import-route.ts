@@ -105,7 +105,9 @@ async function receive(
     include,
     seesPeople: grants(request.actor.scopes, 'personnel.read'),
     change: () => ({ ...request.change, isImport: true }),
-    assertWanted: () => assertConnected(request),
+    ...(request.headers['idempotency-key'] === undefined && {
+      assertWanted: () => assertConnected(request),
+    }),
     started_at: request.moment.now,
   };
   const sync = readSync(query, request.change, atomic);

@@ -87,6 +87,13 @@ export type Importable<
     wanted: WantedKeys,
   ): Promise<(Created | Problem)[]>;
   update(db: Transaction<Tables>, current: Current, patch: Static<Patch>, change: Change): Promise<unknown>;
+  /** Updates many at once, unless one of the fields in `alone` changes, whose rules concern other resources. */
+  updateMany?(
+    db: Transaction<Tables>,
+    updates: readonly { current: Current; patch: Static<Patch> }[],
+    change: Change,
+  ): Promise<unknown[]>;
+  alone?: readonly string[];
 };
 
 /** The keys that new items have in the file. */

@@ -58,7 +58,7 @@ export type ImportJob = {
   /** The actor and the current time. Called for each batch, because an import takes long. */
   change(): Change;
   onProgress?(done: number, rows: number): void;
-  /** Throws if nobody waits for the response. What has begun to be written is written to the end. */
+  /** Throws if nobody waits for the response. Left out if it is stored, so that the client can ask for it again. */
   assertWanted?(): void;
   started_at: string;
 };
@@ -186,6 +186,7 @@ async function importInOneTransaction(
   const results = new Results(scan.rows);
   await lockForFile(db, job, scan);
   await importRows({ ...store, write: (work) => work(db) }, job, scan, results, true);
+  job.assertWanted?.();
   return results;
 }
 
@@ -220,6 +221,7 @@ async function importRows(
 
   /** Writes batches until the transaction takes too long or another writer waits. Returns their number. */
   async function writeBatches(nextBatch: (position: number) => Batch | undefined): Promise<number> {
+    job.assertWanted?.();
     const batches = await store.write(async (db, hasWaiters) => {
       // The database may retry a transaction.
       waiting.rollback();
@@ -343,7 +345,7 @@ async function importRows(
 
   const parseRow = createRowParser(importable, scan.columns, source.isTable, job.include !== undefined);
   // A stream reads the next batches while the current one is written.
-  const rows = source.rows(options.dry_run ? job.assertWanted : undefined);
+  const rows = source.rows(job.assertWanted);
   const stream = Readable.from(readBatches(rows, parseRow, size, importable.across !== undefined), {
     highWaterMark: batchesReadAhead,
   });

@@ -3,7 +3,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { test } from 'node:test';
-import { onSqlite, pluck, withKey } from '../../test/service.ts';
+import { sql } from 'kysely';
+import { onBothEngines, onSqlite, pluck, withKey } from '../../test/service.ts';
 import { sheetRows, workbookOf } from '../../test/workbook.ts';
 import { readForm } from '../formats/multipart.ts';
 import { xlsxType } from '../formats/xlsx-write.ts';
@@ -146,6 +147,45 @@ onSqlite('an upload', (start) => {
     assert.equal(again.body.summary.unchanged, 1, again.text);
     const refused = await service.get('/v1/personnel?bom=true', key);
     assert.deepEqual([refused.status, refused.body.errors[0].parameter], [400, 'bom']);
+  });
+});
+
+onBothEngines('an import', (start, engine) => {
+  test('stops if its client goes while it is written, unless the client can ask for the result again', async (t) => {
+    const file = `name\n${Array.from({ length: 3000 }, (_, i) => `Person ${i}`).join('\n')}\n`;
+    for (const [query, headers, isComplete] of [
+      ['?atomic=true', {}, false],
+      ['', {}, false],
+      ['?atomic=true', { 'idempotency-key': 'once' }, true],
+    ] as const) {
+      const { service, key } = await withKey(start(t));
+      const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+      const { promise: isHeld, resolve: hold } = Promise.withResolvers<void>();
+      const holding = service.database.write(async (db) => {
+        if (engine === 'postgres') await sql`lock table people in exclusive mode`.execute(db);
+        hold();
+        await isReleased;
+      });
+      await isHeld;
+      const sent = request(`${service.origin}/v1/personnel/import${query}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'text/csv', ...headers },
+      });
+      sent.on('error', () => {});
+      const connected = once(service.app.server, 'connection');
+      const [started, ended] = [handled('start'), handled('asyncEnd')];
+      sent.end(file);
+      const [connection] = await connected;
+      await started;
+      sent.destroy();
+      await once(connection, 'close');
+      release();
+      await Promise.all([holding, ended]);
+      const { body } = await service.get('/v1/personnel', key);
+      const rows = body.data.length;
+      if (isComplete) assert.equal(rows, 3000);
+      else assert.ok(query === '' ? rows < 3000 : rows === 0, `${rows} rows`);
+    }
   });
 });
 

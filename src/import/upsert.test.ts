@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import pg from 'pg';
 import { onBothEngines, pluck, withKey } from '../../test/service.ts';
+import { checkCommand } from '../commands/check.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: response bodies are untyped in tests
 type Any = any;
@@ -8,7 +10,56 @@ type Any = any;
 const risks = '/v1/projects/APOLLO/risks';
 const issues = '/v1/projects/APOLLO/issues';
 
-onBothEngines('an import with mode=upsert', (start) => {
+onBothEngines('an import with mode=upsert', (start, engine) => {
+  test('updates rows together, with the history and the events of single changes', async (t) => {
+    const { service, key } = await withKey(start(t));
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const upsert = (path: string, header: string, row: (i: number) => string) => {
+      const rows = Array.from({ length: 300 }, (_, i) => row(i));
+      return service.upload(`${path}/import?mode=upsert`, key, `${header}\n${rows.join('\n')}\n`);
+    };
+    const people = (v: string) =>
+      upsert('/v1/personnel', 'external_id,name,title,skills,start_on,end_on', (i) =>
+        [`e${i}`, `Person ${i}`, `Title ${v}`, v, '2026-01-01', '2026-02-01'].join(),
+      );
+    const ofRisks = (v: number) =>
+      upsert(risks, 'external_id,title,probability,impact,due_on,raised_on', (i) =>
+        [`r${i}`, `Risk ${i}`, v, 4, v > 3 && i === 7 ? '2025-01-01' : '', '2026-01-01'].join(),
+      );
+    for (const [path, change] of [
+      ['/v1/personnel', () => people('b')],
+      [risks, () => ofRisks(4)],
+    ] as const) {
+      await (path === risks ? ofRisks(3) : people('a'));
+      const before = await service.list(path, key);
+      const { next_after } = (await service.get('/v1/events?limit=1000', key)).body.meta;
+      const query = t.mock.method(pg.Client.prototype, 'query');
+      const { summary, results } = (await change()).body;
+      const queries = query.mock.callCount();
+      query.mock.restore();
+      const failed = path === risks ? 1 : 0;
+      assert.deepEqual([summary.updated, summary.failed], [300 - failed, failed], JSON.stringify(results[7]));
+      if (failed > 0) assert.deepEqual(pluck(results[7].errors, 'code'), ['date_order']);
+      if (engine === 'postgres') assert.ok(queries < 300 * 2, `${queries} queries`);
+      const events = (await service.get(`/v1/events?after=${next_after}&limit=1000`, key)).body.data;
+      assert.equal(events.length, 300 - failed);
+      const after = await service.list(path, key);
+      for (const [i, { version, ...row }] of after.entries()) {
+        const id = row.user_id ?? row.id;
+        const event = events.find((one: Any) => one.subject.id === id);
+        const history = (await service.get(`${path}/${id}/history`, key)).body.data.length;
+        if (!event)
+          assert.deepEqual(
+            { ...row, version },
+            before.find((one: Any) => one.id === id),
+          );
+        else assert.deepEqual([version, event.data.title, history > 1], [2, row.title, true], `${i}`);
+        if (i > 10) break;
+      }
+      assert.deepEqual((await checkCommand(service.database, () => {})).violations, []);
+    }
+  });
+
   test('rejects a second row about the same item, however it names the project', async (t) => {
     const { service, key } = await withKey(start(t));
     await service.make('/v1/projects', key, { name: 'Apollo' });

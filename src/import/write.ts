@@ -20,16 +20,8 @@ import {
 } from './importable.ts';
 import type { ParsedRow } from './parse-rows.ts';
 import { findMoved } from './references/moved.ts';
-import {
-  assumed,
-  completed,
-  failed,
-  failedFor,
-  failedUpdate,
-  leftOut,
-  unusedReason,
-  type Written,
-} from './results.ts';
+import { assumed, failed, failedFor, leftOut, unusedReason, type Written } from './results.ts';
+import { applyPatch, completedBy, idOf, isAlone, type Update, updateOf, updateRows } from './rows/update.ts';
 
 /** Writes rows with resolved references in order, and returns a result for each. */
 export async function writeRows(
@@ -46,11 +38,18 @@ export async function writeRows(
     const existing = await findExisting(db, importable, mode, run);
     const newRows: ParsedRow[] = [];
     const updated = new Set<string>();
-    const taken: { row: ParsedRow; current: Resource }[] = [];
+    const taken: Update[] = [];
+    const updates: Update[] = [];
+    const update = async (next: readonly Update[]) => {
+      for (const [row, result] of await updateRows(db, importable, next, change)) written.set(row, result);
+    };
     for (const row of run) {
       let current = existing.get(row);
       // Two rows may name one resource by different keys: the second must not update what the first has replaced.
-      if (current && updated.has(idOf(current))) current = await readById(db, importable, idOf(current));
+      if (current && updated.has(idOf(current))) {
+        await update(updates.splice(0));
+        current = await readById(db, importable, idOf(current));
+      }
       const conflicts = conflictErrors(importable, mode, row, current);
       // With a conflict, it is not known what the row is about.
       const isUnclear = current !== undefined && conflicts.length > 0;
@@ -58,15 +57,16 @@ export async function writeRows(
       const errors = row.errors.concat(conflicts, repeated);
       if (errors.length > 0) written.set(row, failed(errors));
       else if (current) {
-        const outcome = await updateRow(db, importable, current, row, change);
-        written.set(row, outcome);
+        const one = updateOf(importable, current, row);
+        if (!isAlone(importable, one)) updates.push(one);
+        // The rows before it may take or give up what it is compared with.
+        else await update([...updates.splice(0), one]);
         updated.add(idOf(current));
-        if (outcome.errors?.some(({ code }) => code === 'duplicate')) taken.push({ row, current });
+        if (written.get(row)?.errors?.some(({ code }) => code === 'duplicate')) taken.push(one);
       } else newRows.push(row);
     }
     // A later row may have given up what an earlier one gets.
-    for (const { row, current } of taken)
-      written.set(row, await updateRow(db, importable, current, row, change));
+    await update([...updates, ...taken]);
     await createRows(db, importable, newRows, change, skipped, written);
   }
   return rows.map((row) => ({ row, written: written.get(row) ?? leftOut(row.leftOut) }));
@@ -192,106 +192,7 @@ function conflictErrors(
 const matchesBy = (key: ImportKey, row: ParsedRow, current: Resource) =>
   comparedBy(key, String(keyValue(row, key))) === comparedBy(key, String(current[key.field]));
 
-const idOf = ({ user_id, id }: Resource) => String(user_id ?? id);
-
 const labelOf = ({ key, name, title, user_id, id }: Resource) => `${key ?? name ?? title} (${user_id ?? id})`;
-
-/** Updates the fields that differ. A resource without differences keeps its version. */
-async function updateRow(
-  db: Transaction<Tables>,
-  importable: Importable,
-  current: Resource,
-  row: ParsedRow,
-  change: Change,
-): Promise<Written> {
-  const identity = { id: idOf(current), ...('key' in current && { key: String(current.key) }) };
-  const { patch, warnings } = completedBy(importable, current, patchOf(importable, current, row));
-  const changed = Object.keys(patch);
-  if (changed.length === 0) {
-    const all = [...warnings, ...unusedReason(row)];
-    return { status: 'unchanged', ...identity, ...(all.length > 0 && { warnings: all }) };
-  }
-  try {
-    await applyPatch(db, importable, current, patch, row, change);
-    return { status: 'updated', ...identity, changed, ...(warnings.length > 0 && { warnings }) };
-  } catch (error) {
-    if (error instanceof Problem) return failedUpdate(error);
-    throw error;
-  }
-}
-
-function patchOf({ additive = [], whenFound }: Importable, current: Resource, row: ParsedRow): Resource {
-  const patch: Resource = {};
-  const values = { ...row.values };
-  for (const [field, value] of Object.entries(whenFound?.(current) ?? {})) values[field] ??= value;
-  // The title is that of another text, which only names what is new.
-  if (row.heading !== undefined && current.title !== values.title) values.description = row.heading;
-  for (const [field, value] of Object.entries(values)) {
-    if (value === undefined || field === 'reason' || row.onlyNew.includes(field)) continue;
-    if (field === 'attributes') {
-      const members = attributesPatch(current.attributes as Resource, value as Resource, row);
-      if (Object.keys(members).length > 0) patch.attributes = members;
-      continue;
-    }
-    const stored = current[field] ?? null;
-    const target = additive.includes(field) ? withAdded(stored, value) : value;
-    if (JSON.stringify(target) !== JSON.stringify(stored)) patch[field] = target;
-  }
-  return patch;
-}
-
-/** A list gets the items that it lacks, and another field a value if it has none. */
-const withAdded = (stored: unknown, value: unknown) =>
-  Array.isArray(stored) ? [...new Set([...stored, ...(value as string[])])] : (stored ?? value);
-
-/** A row that sets the whole map removes the attributes it does not contain. */
-function attributesPatch(
-  current: Resource,
-  attributes: Resource,
-  { hasSomeAttributes }: ParsedRow,
-): Resource {
-  const removed = hasSomeAttributes ? [] : Object.keys(current).filter((name) => !(name in attributes));
-  const differing = Object.entries(attributes).filter(([name, value]) => value !== (current[name] ?? null));
-  return Object.fromEntries([...removed.map((name) => [name, null]), ...differing]);
-}
-
-/**
- * The patch with what its new status needs and the resource does not have yet, with a warning for each. An empty cell keeps
- * what the status needs.
- */
-function completedBy({ complete }: Importable, current: Resource, given: Resource) {
-  const merged = { ...current, ...given };
-  const patch = { ...given };
-  const added: string[] = [];
-  for (const [field, value] of Object.entries(complete?.(merged) ?? {})) {
-    if (value === merged[field]) continue;
-    if (given[field] === null && current[field] != null) delete patch[field];
-    else if (given.status !== undefined) {
-      patch[field] = value;
-      added.push(field);
-    }
-  }
-  const warnings = added.map((field) => completed(field, patch, given));
-  for (const field of added) if (patch[field] === current[field]) delete patch[field];
-  return { patch, warnings };
-}
-
-/** Updates as PATCH does, through an intermediate status if no single transition reaches the new one. */
-async function applyPatch(
-  db: Transaction<Tables>,
-  { update, intermediateStatus = {} }: Importable,
-  current: Resource,
-  patch: Resource,
-  { values }: ParsedRow,
-  change: Change,
-): Promise<void> {
-  const reason = values.reason == null ? {} : { reason: values.reason };
-  const intermediate = intermediateStatus[String(patch.status)];
-  const isDirect = intermediate === undefined || current.status === intermediate;
-  const first = { ...patch, ...reason, ...(!isDirect && { status: intermediate }) };
-  const updated = await update(db, current, first, change);
-  if (!isDirect) await update(db, updated as Resource, { status: patch.status }, change);
-}
 
 /** Creates resources as POST does, many at once. Values that only PATCH accepts are set by a patch afterwards. */
 async function createRows(

@@ -6,7 +6,7 @@ import { checkOf } from '../../http/request/validation.ts';
 import type { Importable } from '../../import/importable.ts';
 import { inAllLanguages, wordsOf, wordsOfAll } from '../../import/languages/all.ts';
 import type { CreatePlaceholders } from '../../import/references/people.ts';
-import { createPeople, personnelList, updatePerson } from './queries.ts';
+import { createPeople, personnelList, sharedFields, updatePeople, updatePerson } from './queries.ts';
 import { type Person, PersonInput, PersonPatch } from './schema.ts';
 
 const recognized = inAllLanguages('person');
@@ -41,6 +41,8 @@ export const peopleImport = (moment: Moment): Importable<Person, typeof PersonIn
   whenFound: ({ kind }) => (kind === 'placeholder' ? { kind: 'human' } : {}),
   create: createPeople,
   update: updatePerson,
+  updateMany: updatePeople,
+  alone: sharedFields,
 });
 
 /** Compiled when it is first needed. */

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { daily, dayKey, type Moment } from '../../core/clock.ts';
-import { type FieldError, fieldError, invalidBody, notFound, type Problem } from '../../core/errors.ts';
+import { type FieldError, fieldError, invalidBody, notFound, Problem } from '../../core/errors.ts';
 import { grants } from '../../core/scopes.ts';
 import { fold, foldAll, joinWords, lowerAscii } from '../../core/text.ts';
 import { consoleUrl, foldedValues, inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
@@ -14,7 +14,7 @@ import { cycleErrors } from '../../store/trees.ts';
 import type { Change } from '../../store/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../store/writes/create-many.ts';
 import { setEventData, subjectOf } from '../../store/writes/events.ts';
-import { differencesBetween, recordChanges, recordDeleted } from '../../store/writes/history.ts';
+import { differencesBetween, recordChangesOfMany, recordDeleted } from '../../store/writes/history.ts';
 import { lockPerson, lockTables } from '../../store/writes/locks.ts';
 import {
   findReferrers,
@@ -23,7 +23,7 @@ import {
   rejectDuplicates,
   type Unique,
 } from '../../store/writes/references.ts';
-import { deleteRow, laterThan, updateRow } from '../../store/writes/rows.ts';
+import { deleteRow, laterThan, updateReadRows } from '../../store/writes/rows.ts';
 import { groupsOfPerson, joinedGroupsOfPerson, joinGroupsOfPeople } from '../groups/membership.ts';
 import { rejectReferenced } from '../in-use.ts';
 import { isAssignable, type PersonnelFilters, peopleKeys, personnelConditions } from './filters.ts';
@@ -118,42 +118,136 @@ export async function createPeople(
 export async function updatePerson(
   db: Transaction<Tables>,
   current: Person,
-  { reason, ...patch }: PersonPatch,
-  requested: Change,
+  patch: PersonPatch,
+  change: Change,
 ): Promise<Person> {
-  const { user_id: id, version } = current;
-  const change = laterThan(requested, current);
-  const next = merged(current, patch);
-  const differences = differencesBetween(current, next, Object.keys(patch));
-  if (Object.keys(differences).length === 0) return current;
-  // The rules for these fields involve several people, so concurrent changes must wait.
-  const concernsAccess = accessFields.some((field) => field in differences);
-  const concernsOthers = ['manager_user_id', 'accountable_user_id'].some((field) => field in differences);
-  if (concernsAccess) await lockTables(db, 'access', 'people');
-  else if (concernsOthers) await lockTables(db, 'people');
-  // Concurrent assignments check that the person is active.
-  if ('status' in differences) await lockPerson(db, id);
-  const [errors = []] = await validate(db, [next]);
-  errors.push(...(await relationErrors(db, next, current)));
-  if (errors.length > 0) throw invalidBody(errors);
-  await rejectDuplicates(db, personResource, uniqueFields, id, next, differences);
-  if (concernsAccess) await adjustAccess(db, current, next, { ...change, reason });
-  const columns = { ...storedChanges(Person, differences), ...foldedColumns(next) };
-  await updateRow(db, 'people', { id, version }, columns, change.now);
-  // A sync activates only those again whom nobody has activated or deactivated since.
-  if ('status' in differences)
-    await db
-      .updateTable('synced_people')
-      .set({ deactivated: 0 })
-      .where('user_id', '=', id)
-      .where('deactivated', '=', 1)
-      .execute();
-  await recordChanges(db, personSubject, id, differences, { ...change, reason });
-  return setEventData(db, id, await getPerson(db, id, requested));
+  const [result] = await updatePeople(db, [{ current, patch }], change);
+  if (!result || result instanceof Problem) throw result;
+  return result;
 }
 
 /** The fields that decide whether a person can sign in, and as whom. */
 const accessFields = ['status', 'kind', 'email', 'name', 'end_on'];
+const relationFields = ['manager_user_id', 'accountable_user_id'];
+
+/** The rules for these fields involve several people, so that they are changed one by one. */
+export const sharedFields = [...accessFields, ...relationFields, 'external_id'];
+
+type PersonUpdate = { current: Person; patch: PersonPatch };
+
+/** Updates people; returns the person or a problem for each. Several have no changes of `sharedFields`. */
+export async function updatePeople(
+  db: Transaction<Tables>,
+  updates: readonly PersonUpdate[],
+  requested: Change,
+): Promise<(Person | Problem)[]> {
+  const results = new Map<string, Person | Problem>();
+  const drafts = updates.flatMap((update) => draftOf(update, requested, results));
+  const isChanged = (fields: readonly string[]) =>
+    drafts.some(({ differences }) => fields.some((field) => field in differences));
+  // Concurrent changes must wait.
+  if (isChanged(accessFields)) await lockTables(db, 'access', 'people');
+  else if (isChanged(relationFields)) await lockTables(db, 'people');
+  const errors =
+    drafts.length === 0
+      ? []
+      : await validate(
+          db,
+          drafts.map(({ next }) => next),
+        );
+  const valid: typeof drafts = [];
+  for (const [i, draft] of drafts.entries()) {
+    try {
+      await assertValid(db, draft, errors[i] ?? []);
+      valid.push(draft);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      results.set(draft.id, error);
+    }
+  }
+  const columnsOf = ({ columns, change }: Draft) => `${change.now} ${Object.keys(columns).sort()}`;
+  for (const group of Map.groupBy(valid, columnsOf).values())
+    await updateReadRows(db, 'people', group, group[0]?.change.now ?? requested.now);
+  for (const { id, differences } of valid) {
+    // A sync activates only those again whom nobody has activated or deactivated since.
+    if ('status' in differences)
+      await db
+        .updateTable('synced_people')
+        .set({ deactivated: 0 })
+        .where('user_id', '=', id)
+        .where('deactivated', '=', 1)
+        .execute();
+  }
+  for (const group of Map.groupBy(valid, ({ change }) => `${change.now} ${change.reason}`).values()) {
+    const changes = group.map(({ id, differences, change }) => ({
+      subject_id: id,
+      at: change.now,
+      differences,
+    }));
+    await recordChangesOfMany(db, personSubject, changes, group[0]?.change ?? requested);
+  }
+  for (const person of await readPeople(
+    db,
+    valid.map(({ id }) => id),
+    requested,
+  ))
+    results.set(person.user_id, setEventData(db, person.user_id, person));
+  return updates.map(({ current }) => results.get(current.user_id) ?? current);
+}
+
+type Draft = Exclude<ReturnType<typeof draftOf>[0], undefined>;
+
+/** The new state of a person; nothing if it is that of before, or not possible, which `results` then has. */
+function draftOf(
+  { current, patch: { reason, ...patch } }: PersonUpdate,
+  requested: Change,
+  results: Map<string, Person | Problem>,
+) {
+  try {
+    const next = merged(current, patch);
+    const differences = differencesBetween(current, next, Object.keys(patch));
+    if (Object.keys(differences).length === 0) return [];
+    const change = { ...laterThan(requested, current), reason };
+    const columns = { ...storedChanges(Person, differences), ...foldedColumns(next) };
+    return [{ id: current.user_id, version: current.version, current, next, differences, change, columns }];
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    results.set(current.user_id, error);
+    return [];
+  }
+}
+
+/** Throws what the database has against a change. Ends access that does not fit it. */
+async function assertValid(
+  db: Transaction<Tables>,
+  { id, current, next, differences, change }: Draft,
+  errors: readonly FieldError[],
+): Promise<void> {
+  // Concurrent assignments check that the person is active.
+  if ('status' in differences) await lockPerson(db, id);
+  const all = [...errors, ...(await relationErrors(db, next, current))];
+  if (all.length > 0) throw invalidBody(all);
+  await rejectDuplicates(db, personResource, uniqueFields, id, next, differences);
+  if (accessFields.some((field) => field in differences)) await adjustAccess(db, current, next, change);
+}
+
+/** One person is read by the id, which PostgreSQL plans better than a list. */
+async function readPeople(db: Kysely<Tables>, ids: readonly string[], moment: Moment): Promise<Person[]> {
+  const [first] = ids;
+  if (first === undefined) return [];
+  if (ids.length === 1) return [await getPerson(db, first, moment)];
+  const { rows } = await peopleByIds(moment)(db, { ids: JSON.stringify(ids) });
+  return rows.map(({ json }) => JSON.parse(json));
+}
+
+const peopleByIds = daily((moment) =>
+  statement((db) =>
+    db
+      .selectFrom('people')
+      .select(personJson(moment).as('json'))
+      .where(inJsonArray(sql.ref('user_id'), param<string>('ids'))),
+  ),
+);
 
 /** Rejects a person that other rows refer to: such a person can only be deactivated. */
 export async function deletePerson(db: Transaction<Tables>, current: Person, change: Change): Promise<void> {

@@ -15,7 +15,7 @@ import { assigneeErrors } from '../personnel/queries.ts';
 import { createProjects, getProject } from '../projects/queries.ts';
 import { ProjectInput } from '../projects/schema.ts';
 import { createItems } from './create.ts';
-import { updateItem } from './update.ts';
+import { updateItem, updateItems } from './update.ts';
 import type { Item, ItemWrites } from './writes.ts';
 
 /** Statuses of items that nobody works on any more. */
@@ -53,6 +53,9 @@ export const importOf = <I extends Item, Input extends object, Patch extends obj
     createItems(db, writes, project.id, inputs, change, wanted),
   update: (db: Transaction<Tables>, current: I, patch: Patch, change: Change) =>
     updateItem(db, writes, { current, patch }, change),
+  updateMany: (db: Transaction<Tables>, updates: readonly { current: I; patch: Patch }[], change: Change) =>
+    updateItems(db, writes, updates, change),
+  alone: ['external_id'],
 });
 
 export type ItemImport = (project: ItemProject, moment: Moment) => Importable;

@@ -96,6 +96,7 @@ export async function updateReadRows<Table extends ResourceTable>(
   const [first] = rows;
   if (!first) return;
   if (rows.length === 1) return updateRow(db, table, first, first.columns, now);
+  const id = table === 'people' ? 'user_id' : 'id';
   const values = rows.map(({ id, version, columns }) => ({ ...columns, id_read: id, version_read: version }));
   const item = (name: string) => sql`items.value ->> ${sql.lit(name)}`;
   const expressionOf = (name: string) => {
@@ -112,7 +113,7 @@ export async function updateReadRows<Table extends ResourceTable>(
       version: sql`${sql.ref(`${table}.version`)} + 1`,
       updated_at: now,
     } as never)
-    .where(sql<boolean>`${sql.ref(`${table}.id`)} = ${item('id_read')}`)
+    .where(sql<boolean>`${sql.ref(`${table}.${id}`)} = ${item('id_read')}`)
     .where(sql<boolean>`${sql.ref(`${table}.version`)} = cast(${item('version_read')} as integer)`)
     .executeTakeFirstOrThrow();
   if (numUpdatedRows < BigInt(rows.length)) throw new WriteConflict();
