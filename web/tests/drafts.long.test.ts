@@ -135,3 +135,22 @@ test('a rating stays open when its row leaves the list, and replaces nobody else
   const { probability, impact } = await console.get(path);
   assert.deepEqual([probability, impact], [4, 5]);
 });
+
+test('a description of a category stays when somebody else renames the category', async (t) => {
+  const { id } = await console.post('/v1/categories', { name: 'Before 3390' });
+  const page = await console.newPage(t);
+  await page.clock.install();
+  await page.goto('/settings/categories');
+  await page.getByRole('button', { name: 'Edit Before 3390' }).click();
+  const description = page.getByRole('dialog').getByLabel('Description');
+  await description.fill('Typed for long.');
+  await console.patch(`/v1/categories/${id}`, { name: 'After 3390' });
+  // The tab was left and is shown again, when what it shows is old.
+  await page.clock.fastForward(60_000);
+  await setHidden(page, false);
+  await page.getByText('After 3390', { exact: true }).first().waitFor();
+  assert.equal(await description.inputValue(), 'Typed for long.');
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('dialog').getByRole('alert').getByText('changed this').waitFor();
+  assert.equal(await description.inputValue(), 'Typed for long.');
+});

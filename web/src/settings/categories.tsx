@@ -60,7 +60,8 @@ export function CategorySettings() {
                 label="Categories"
                 columns={columnsOf(all, canEdit)}
                 rows={all}
-                rowKey={({ name }) => name}
+                // By the name, a dialog in the row would close when somebody else renames the category.
+                rowKey={({ id, name }) => id ?? name}
               />
             </>
           )
