@@ -306,7 +306,9 @@ test('only serve, migrate, restore and import migrate a database', async (t) => 
       assert.match(stderr, expected);
     }
   };
-  await expectAll(/^muster: The database \S+ is empty\. Start the service, or run muster migrate first\.\n$/);
+  await expectAll(
+    /^muster: The database \S+ has no tables\. [^\n]+ start the service, or run muster migrate\.\n$/,
+  );
   assert.deepEqual(readdirSync(folder), []);
 
   await muster(folder, ['migrate']);
