@@ -11,11 +11,13 @@ const example = join(import.meta.dirname, '../deploy/haproxy/haproxy.cfg');
 export async function startHaproxy(
   t: Pick<TestContext, 'after'>,
   instances: readonly string[],
+  timeout = '60s',
 ): Promise<string> {
   const port = await freePort();
   const servers = instances.map((origin, i) => `  server muster${i + 1} ${new URL(origin).host}`);
   const [before, after] = readFileSync(example, 'utf8')
     .replace(/bind .*/, `bind 127.0.0.1:${port}`)
+    .replace('timeout server 60s', `timeout server ${timeout}`)
     .split(/(?:^ {2}server .*\n)+/m);
   await startConfigured(t, port, [before, ...servers, after].join('\n'));
   return `http://127.0.0.1:${port}`;

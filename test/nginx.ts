@@ -11,6 +11,7 @@ const example = join(import.meta.dirname, '../deploy/nginx/muster.conf');
 export async function startNginxExample(
   t: Pick<TestContext, 'after'>,
   instances: readonly string[],
+  timeout = '75s',
 ): Promise<string> {
   const servers = (settings: string) =>
     instances.map((origin) => `server ${new URL(origin).host}${settings};`).join('\n');
@@ -19,6 +20,8 @@ export async function startNginxExample(
     .replace(/^ {2}(listen \[::\]|ssl_).*\n/gm, '')
     .replace(/^ {2}location = \/muster \{[\s\S]*?^ {2}\}/m, '')
     .replaceAll(' /muster/', ' /')
+    .replaceAll('^/muster/', '^/')
+    .replace('proxy_read_timeout 75s', `proxy_read_timeout ${timeout}`)
     .replace(/^ {2}server 127\.0\.0\.1:8080(.*);/m, (_, settings) => servers(settings));
   return startNginx(t, (port) => site.replace(/listen 443.*/, `listen 127.0.0.1:${port};`));
 }
