@@ -89,6 +89,20 @@ test('a visible tab learns from the other tabs who has signed in', async (t) => 
   await belongsTo(page, 'Ben Beside', 'Ada Beside');
 });
 
+test('a visible tab whose session has ended learns from the other tabs who has signed in', async (t) => {
+  const [ada, ben] = [await newPerson('Ada Ended'), await newPerson('Ben Ended')];
+  const { key, path } = await newRisk('Left by Ada');
+  const page = await console.open(t, `/risks/${key}`, { user_id: ada.user_id, scopes: ['projects.manage'] });
+  await page.context().clearCookies();
+  await page.getByRole('button', { name: 'Move to Mitigating' }).click();
+  await page.getByRole('dialog', { name: 'Sign in' }).waitFor();
+  await signInElsewhere(page, ben);
+  const other = await page.context().newPage();
+  await other.goto('/risks');
+  await belongsTo(page, 'Ben Ended', 'Ada Ended');
+  assert.deepEqual(await writersOf(path), []);
+});
+
 test('a tab that is shown again keeps nothing of what may no longer be seen or changed', async (t) => {
   const ada = await newPerson('Ada Narrowed');
   const scopes = ['projects.manage', 'personnel.read', events] as const;

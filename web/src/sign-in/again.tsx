@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { Dialog, Modal, ModalOverlay } from 'react-aria-components';
 import type { Me } from '../api/openapi.ts';
-import { resumeSession, signIn } from '../api/session.ts';
+import { resumeSession, sessionItem, signIn } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { PanelBox } from './panel.tsx';
 import { SignInWays } from './sign-in-ways.tsx';
@@ -60,11 +60,16 @@ const Overlay = ({ children, onCancel }: { children: React.ReactNode; onCancel?:
   </ModalOverlay>
 );
 
-/** Calls back when the user returns to this tab, because they may have signed in in another one. */
+/** Calls back when the user returns to this tab, or signs in in another one beside it. */
 function useSignInElsewhere(check: () => Promise<unknown>): void {
   useEffect(() => {
     const checkVisible = () => void (document.hidden || check());
+    const followSignIns = ({ key }: StorageEvent) => void (key === sessionItem && check());
     document.addEventListener('visibilitychange', checkVisible);
-    return () => document.removeEventListener('visibilitychange', checkVisible);
+    addEventListener('storage', followSignIns);
+    return () => {
+      document.removeEventListener('visibilitychange', checkVisible);
+      removeEventListener('storage', followSignIns);
+    };
   });
 }
