@@ -1,8 +1,11 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-/** Only a few pages and dialogs share the code in these folders, and load what they need of it. */
-const isSharedByFew = /\/(src\/import|web\/src\/(report|access|keys|webhooks))\//;
+/**
+ * Only a few pages and dialogs share the code in these folders, and load what they need of it. A part that others need in
+ * turn cannot be loaded again after a failure without a reload of the page, so these are few.
+ */
+const isSharedByFew = /\/(src\/import|web\/src\/report)\//;
 
 // biome-ignore lint/style/noDefaultExport: Vite requires it
 export default defineConfig({
