@@ -209,10 +209,12 @@ test('shortcuts work on a Cyrillic layout, and stay with the letter on other Lat
   await page.getByRole('dialog', { name: 'Go to' }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await hasFocus(page, 'Row of 7350');
   await press('ф', 'KeyA');
   await page.getByRole('dialog', { name: 'Assign 1 risk' }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await hasFocus(page, 'Row of 7350');
   // The key of A on a French keyboard is that of Q on an English one.
   await press('a', 'KeyQ');
   await page.getByRole('dialog', { name: 'Assign 1 risk' }).waitFor();
